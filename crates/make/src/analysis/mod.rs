@@ -1,16 +1,19 @@
 //! This module computes the exact mean number of jobs and the mean response time of each type under
-//! a policy, and the bounds of the MSR paper.
+//! an MSR policy, and the bounds of the MSR paper. MSFQ on one-or-all systems has an analysis of
+//! its own (see [`one_or_all`]).
 //!
 //! If empty slots keep their clocks and there is no backfilling, then the number of jobs of type i
-//! and the phase of the modulating chain form a quasi-birth-death process (the MSR paper, §6.1).
-//! Its stationary distribution gives `E[Q_i]` and `P(Q_i > x)`. It also gives the response times,
-//! because each type is served in the order of arrival. The analysis is exact if the arrivals are
-//! Poisson and the sizes are exponential or, with preemption, of phase type. All other
-//! distributions are replaced by ones of this kind that have the same mean, and the claims state
-//! this.
+//! and the phase of the modulating chain form a quasi-birth-death process (the MSR paper, §6.1,
+//! where it is not solved). Its stationary distribution gives `E[Q_i]` and `P(Q_i > x)`. It also
+//! gives the response times, because each type is served in the order of arrival. The analysis is
+//! exact if the arrivals are Poisson and the sizes are exponential or, with preemption, of phase
+//! type. All other arrivals are analysed as Poisson and all other sizes as exponential, with the
+//! same mean, and the claims state this.
 //!
 //! A queue is solved either with matrices ([`synth_queues::ctmc::Qbd`]) or with vectors of levels
-//! ([`synth_queues::ctmc::rounds`]), depending on which of the two is cheaper.
+//! ([`synth_queues::ctmc::rounds`]), depending on which of the two is cheaper. If both exceed the
+//! budget, there are only the bounds ([`PaperBounds`]). The checker solves the same queues with
+//! [`synth_queues::ctmc::cycle`].
 
 pub mod one_or_all;
 mod paper;
@@ -57,8 +60,8 @@ impl Cost {
     }
 }
 
-/// Returns the weights `w` (K) for which the [analysed](Objective::analysed) objective is
-/// `Σ w_i E[T_i]`.
+/// Returns the weights `w` (K), whose sum is 1, for which the [analysed](Objective::analysed)
+/// objective is `Σ w_i E[T_i]`.
 pub fn weights(workload: &Workload, objective: Objective) -> Vec<f64> {
     match objective {
         Objective::Mean | Objective::P99 => {
@@ -72,7 +75,7 @@ pub fn weights(workload: &Workload, objective: Objective) -> Vec<f64> {
 /// Reasons why there is no exact result.
 #[derive(Debug, thiserror::Error)]
 pub enum AnalysisError {
-    /// The size of the chain exceeds the budget.
+    /// The analysis of the chain exceeds the budget. The message contains the size of the chain.
     #[error("{0}")]
     TooLarge(String),
     /// A type is unstable under the policy.
@@ -94,18 +97,27 @@ fn counted(about: &str, number: f64) -> String {
 /// If the matrix solution needs less work than this, it is used and the methods are not compared.
 const SMALL: f64 = 3e5;
 
+/// The maximum number of operations to list the levels of a distribution that was solved with
+/// matrices.
 const MOST_STEPS: usize = 200_000_000;
 
 const MEAN_ERROR: f64 = 1e-6;
 
+/// The maximum error of a tail probability, relative to the probability.
 const TAIL_ERROR: f64 = 1e-8;
 
+/// The maximum error of a distribution that is used for percentiles.
 const LAW_ERROR: f64 = 1e-10;
 
+/// Without a budget, the number of levels is only computed (for the message) if there are fewer
+/// phases than this.
 const FEW_PHASES: f64 = 1e3;
 
+/// A lower bound on the work for each phase of a chain.
 const LEAST: f64 = 100.0;
 
+/// If the total number of phases of all types is greater than this, the types are computed in
+/// parallel.
 const SIDE_BY_SIDE: usize = 20_000;
 
 /// The queue of one type under a policy.
@@ -117,7 +129,8 @@ pub struct TypeQueue<'a> {
 
 impl<'a> TypeQueue<'a> {
     /// Returns the queue of type i. The arrivals are assumed to be Poisson. The sizes are assumed
-    /// to be exponential, unless they are of phase type and the policy is preemptive.
+    /// to be exponential, unless they are of phase type and the policy is preemptive. For all other
+    /// distributions, the result is an approximation.
     pub fn new(
         workload: &'a Workload,
         modulation: &'a Modulation,
@@ -147,6 +160,7 @@ impl<'a> TypeQueue<'a> {
         self.queue.arrival_rate() / self.queue.capacity()
     }
 
+    /// Returns whether rounds are cheaper than matrices, and the work of the cheaper method.
     fn plan(&self) -> (bool, f64) {
         let matrices = self.queue.matrix_work();
         if matrices < SMALL {
@@ -194,10 +208,13 @@ impl<'a> TypeQueue<'a> {
                 "type `{name}` has load {load} under this policy, but the load of a stable type must be less than 1"
             )));
         }
+        // The work is infinite if the memory is not sufficient.
         let is_within = |work: f64| work <= budget && work.is_finite();
         if budget > 0.0 && is_within(self.work()) {
             return Ok(());
         }
+        // If there are many types with long chains, counting their levels would take most of the
+        // time.
         let is_counted = budget > 0.0 || self.phases() < FEW_PHASES;
         let levels = is_counted.then(|| rounds::levels(&self.queue)).flatten();
         Err(AnalysisError::TooLarge(format!(
@@ -224,8 +241,8 @@ impl<'a> TypeQueue<'a> {
         Ok(self.by_matrices(&self.queue.qbd())?.mean())
     }
 
-    /// Solves the queue with matrices. Near a load of 1, the rounding of the rates alone changes
-    /// the mean.
+    /// Solves the queue with matrices. Returns an error if the mean is not accurate. Near a load of
+    /// 1, the rounding of the rates alone changes the mean, so a larger error is accepted there.
     fn by_matrices(&self, process: &Qbd) -> Result<Stationary, AnalysisError> {
         let law = process.solve().map_err(|e| self.failed(e))?;
         self.sound(law.mean())?;
@@ -237,8 +254,8 @@ impl<'a> TypeQueue<'a> {
         }
     }
 
-    /// Returns an error if the mean is less than the mean number in service, which has no correct
-    /// digits.
+    /// Returns the mean, or an error if it is less than the mean number in service. Such a mean has
+    /// no correct digits.
     fn sound(&self, mean: f64) -> Result<f64, AnalysisError> {
         let offered = self.queue.arrival_rate() * self.job_type.mean_size();
         if mean >= offered * (1.0 - 1e-9) && mean.is_finite() {
@@ -282,7 +299,8 @@ impl<'a> TypeQueue<'a> {
         }
     }
 
-    /// Returns the response time distribution; `None` if it would take more than the budget.
+    /// Returns the response time distribution, or `None` if it is not accurate, if it would take
+    /// more than the budget, or if the sizes have stages.
     pub fn survival(&self, law: TypeLaw, budget: f64) -> Option<Survival> {
         let law = match law {
             TypeLaw::Rounds(law) if law.error() > LAW_ERROR => return None,
@@ -330,6 +348,8 @@ impl TypeLaw {
     }
 }
 
+/// Lists the probabilities by phase and number of jobs until they are negligible. Returns `None` if
+/// there are too many of them.
 fn listed(law: &Stationary) -> Option<Vec<Vec<f64>>> {
     let mut levels = law.levels();
     let first = levels.next()?;
@@ -373,7 +393,8 @@ pub fn approximate(workload: &Workload, modulation: &Modulation) -> Cost {
     Cost { numbers }
 }
 
-/// Returns a lower bound on the work of [`exact`], roughly in nanoseconds.
+/// Returns a lower bound on the work of [`exact`], roughly in nanoseconds. The function [`work`]
+/// itself takes about this long.
 pub fn least_work(workload: &Workload, modulation: &Modulation) -> f64 {
     (workload.types().len() * modulation.phases.len()) as f64 * LEAST
 }

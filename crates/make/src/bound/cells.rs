@@ -14,12 +14,14 @@ use synth_multiresource::workload::Fleet;
 /// solver, so that a solution is a proof of the bound.
 const MARGIN: f64 = 1e-6;
 
-/// With preemption, conditions are generated lazily: the factor allowed on their number, the limit
-/// on rounds, and a bound on the unknowns.
+/// With preemption, only some of the conditions are used at first, and others are added as needed.
+/// There can be `MANY` times as many conditions as rows, the number of rounds is limited, and no
+/// unknown is further than `FAR` from 0 if the unit of time is the mean size.
 const MANY: usize = 5;
 const ROUNDS: usize = 100;
 const FAR: f64 = 1e6;
 
+/// If the solver fails, the next program is smaller by this factor.
 const SMALLER: usize = 4;
 
 /// Returns the bound and its proof, from a linear program of at most `rows` rows.
@@ -51,6 +53,7 @@ pub fn by_cells(
     }
 }
 
+/// Returns the layout with as many cells as the rows allow. The largest jobs are refined first.
 fn refined(
     fleet: &Fleet,
     schedules: &[Vec<u32>],

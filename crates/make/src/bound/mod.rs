@@ -27,8 +27,8 @@ pub enum BoundError {
 /// A lower bound and its proof.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bound {
-    /// A lower bound on the cost of every policy that uses only the workload's information
-    /// \[time\].
+    /// A lower bound on the cost of every policy that knows no more about a job than the workload
+    /// reveals \[time\].
     pub least: f64,
     /// The proof.
     pub proof: Proof,
@@ -36,10 +36,11 @@ pub struct Bound {
 
 /// Returns the best available lower bound.
 ///
-/// If a policy knows the sizes, or can preempt jobs whose remaining size is not known, then only
-/// the bounds from prices and from sizes are valid. Otherwise, the bounds are from prices and from
-/// a function of the state, which is the solution of a linear program with at most `rows` rows.
-/// Once `is_over` returns `true`, only the prices of all types are tried.
+/// If a policy can know the sizes, or can preempt jobs whose remaining size is not known, then only
+/// the bound from prices and sizes is valid. Otherwise, the bound is the larger one of the bound
+/// from prices and, if the sizes are exponential and there are not too many schedules, the bound
+/// from a function of the state. The latter is the solution of a linear program with at most `rows`
+/// rows. Once `is_over` returns `true`, only the prices of all types are tried.
 ///
 /// # Errors
 /// Returns an error if the objective is a percentile or every method fails.

@@ -15,12 +15,16 @@ use synth_multiresource::workload::{Fleet, JobType};
 /// The maximum number of depth-first nodes for each program that computes prices.
 const WORK: u64 = 20_000_000;
 
+/// The approximate number of programs over the first types.
 const FIRSTS: usize = 32;
 
-/// Returns the bound and the inequalities that prove it. See [`PriceCut`] for the theory.
+/// Returns the bound and the inequalities that are used to prove it. There are no inequalities if
+/// the only bound is that of jobs that never wait. See [`PriceCut`] for the theory.
 ///
-/// This function tries the prices of program (7) over all types, over each type alone, and over the
-/// first types in the order of decreasing cost per unit of work.
+/// This function tries the prices of program (7) of the MSR paper over all types, over each type
+/// alone, and over the first types in the order in which a single server would serve them, which is
+/// the order of decreasing cost per unit of work at the prices of all types. Once `is_over` returns
+/// `true`, only the prices found so far and those of all types are used.
 ///
 /// # Errors
 /// Returns an error if the objective is a percentile or if the prices are rejected.
@@ -47,7 +51,8 @@ pub fn by_prices(
     Ok((check_prices(&cuts, fleet, objective, preemption)?, cuts))
 }
 
-/// Returns the bound that holds for any information about sizes, and its proof.
+/// Returns the bound that holds for any information about sizes, and its proof. It is the best one
+/// of the bounds from the same prices as in [`by_prices`], or the bound of jobs that never wait.
 ///
 /// # Errors
 /// Returns an error if the objective is a percentile.
@@ -73,6 +78,7 @@ pub fn by_sizes(
     }
 }
 
+/// The relative precision of the bounds when the prices are compared.
 const ROUGH: f64 = 0.05;
 
 fn candidates(fleet: &Fleet, costs: &[f64], is_over: &dyn Fn() -> bool) -> Vec<PriceCut> {
@@ -99,7 +105,8 @@ fn candidates(fleet: &Fleet, costs: &[f64], is_over: &dyn Fn() -> bool) -> Vec<P
     cuts
 }
 
-/// Returns the prices of program (7) over a subset of the types, or `None` if no price is positive.
+/// Returns the prices of program (7) over a subset of the types, or `None` if there are no positive
+/// prices.
 fn cut(fleet: &Fleet, mut types: Vec<usize>) -> Option<PriceCut> {
     types.sort_unstable();
     let part = fleet.only(&types).ok()?;
@@ -111,6 +118,7 @@ fn cut(fleet: &Fleet, mut types: Vec<usize>) -> Option<PriceCut> {
     let found = solve(&part, &limits).ok()?.certificate;
     let pairs = found.prices.iter().zip(part.types());
     let values: Vec<f64> = pairs.map(|(y, kind)| y / kind.offered_pieces()).collect();
+    // If the price of a type is 0, nothing is proved about its jobs, so the type is left out.
     let priced = types.iter().zip(&values).filter(|(_, v)| **v > 0.0);
     let priced: Vec<usize> = priced.map(|(i, _)| *i).collect();
     match priced.len() {
@@ -125,6 +133,8 @@ fn cut(fleet: &Fleet, mut types: Vec<usize>) -> Option<PriceCut> {
     }
 }
 
+/// Returns the weight of each inequality in the largest bound, which is the dual of the least cost
+/// that satisfies all inequalities.
 fn combined(inequalities: &[Inequality], costs: &[f64]) -> Option<Vec<f64>> {
     let mut variables = ProblemVariables::new();
     let weights = variables.add_vector(variable().min(0.0), inequalities.len());

@@ -12,13 +12,14 @@ use crate::program::Mix;
 use synth_multiresource::schedule::Schedule;
 use synth_multiresource::workload::Workload;
 
+/// The approximate maximum number of additions in a search.
 const WORK: usize = 400_000_000;
 
 /// If the relative slack of a type is less than this, the type is tight.
 const TIGHT: f64 = 1e-9;
 
-/// Returns a mix that has the same load and uses only schedules of optimal worth. The loop of this
-/// mix never drains more jobs than the given one.
+/// Returns the mix, or another one that has the same load and whose loop drains fewer jobs in each
+/// round. The new schedules are from `face`, and their worth is that of the optimal schedules.
 pub fn fewer_drains(workload: &Workload, mix: Mix, face: &[Schedule]) -> Mix {
     if face.is_empty() {
         return mix;
@@ -70,7 +71,8 @@ impl<'a> Descent<'a> {
         self.workload.types()[i].offered_load()
     }
 
-    /// Returns `None` if the weights are not determined by the tight types.
+    /// Returns `None` if there are not exactly as many tight types as schedules, or if the weights
+    /// are not determined by them.
     fn basis(&self) -> Option<Basis> {
         let n = self.mix.schedules.len();
         let loads = self.mix.loads(self.workload);
@@ -107,7 +109,8 @@ impl<'a> Descent<'a> {
         mixes.next()
     }
 
-    /// Returns the index of the leaving schedule and the new weights.
+    /// Returns the index of the leaving schedule and the new weights. Returns `None` if no schedule
+    /// leaves or if the load would change.
     fn pivot(&self, basis: &Basis, schedule: &Schedule) -> Option<(usize, Vec<f64>)> {
         let n = self.mix.schedules.len();
         let change = basis.equations.solve(&DVector::from_fn(n + 1, |row, _| {
@@ -131,8 +134,8 @@ impl<'a> Descent<'a> {
         Some((leaving, (0..n).map(weight).collect()))
     }
 
-    /// Returns twice the number of drains that are saved if the schedule is inserted at its best
-    /// place.
+    /// Returns twice the number of drains that are saved if the schedule replaces the leaving one
+    /// and is inserted at the best place of the present order.
     fn gain(&self, leaving: usize, schedule: &Schedule) -> i64 {
         let rest = self.order.iter().filter(|s| **s != leaving);
         let rest: Vec<&Schedule> = rest.map(|&s| &self.mix.schedules[s]).collect();

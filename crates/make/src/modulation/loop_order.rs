@@ -47,6 +47,7 @@ pub(super) fn distance(u: &[u32], v: &[u32]) -> u64 {
     pairs.map(|(u, v)| u64::from(u.abs_diff(*v))).sum()
 }
 
+/// Finds the shortest tour by dynamic programming (Held and Karp).
 fn shortest_tour(n: usize, length: impl Fn(usize, usize) -> u64) -> Vec<usize> {
     let stops = n - 1;
     let mut best = vec![vec![(u64::MAX, 0); stops]; 1 << stops];

@@ -1,12 +1,13 @@
 //! This module contains the loop over the working schedules, the switching routes, and the
 //! modulating chain.
 //!
-//! A draining slot of type i becomes free at the rate `c_i μ_i`, and this event *is* the completion
-//! of a job of type i. The analysis is exact because the chain does not depend on the queue.
+//! If `c_i` slots of type i are draining, one of them becomes free at the rate `c_i μ_i`, and this
+//! event *is* the completion of a job of type i. The analysis is exact because the chain does not
+//! depend on the queue.
 //!
-//! See the MSR paper, §5.1, §7 and appendices E and F. Unlike in the paper, the choice of the route
-//! is important. In the example of the paper, the largest stable switching rate changes by a factor
-//! of 3.4.
+//! See the MSR paper, §5.1, §7 and appendices E and F. The paper states that the impact of the
+//! route is minimal, but the route determines the largest stable switching rate. In the example of
+//! the paper, the rates differ by a factor of up to 3.4.
 
 mod fewer_drains;
 mod loop_order;
@@ -96,7 +97,8 @@ impl Modulation {
         }
     }
 
-    /// Returns the same chain with a different switching rate.
+    /// Returns the same chain with a different switching rate, which only changes the rate of
+    /// leaving the working schedules.
     pub fn at(&self, rate: f64) -> Self {
         if self.switching_rate == 0.0 {
             return self.clone();
@@ -129,11 +131,12 @@ impl Modulation {
         self.switching_rate * self.working_time
     }
 
-    /// Returns the supremum of the switching rates at which every type is stable.
+    /// Returns the supremum of the switching rates at which every type is stable. It is infinite if
+    /// no service is lost on the routes.
     ///
-    /// In each round, the time spent in working schedules is `N/α`, and the routes take the time
-    /// `T` and serve `C_i`. By renewal-reward, type i is stable if and only if
-    /// `b_i (N/α + T) < (N/α)(πW)_i + C_i`. This is a linear inequality in `1/α`.
+    /// In each round, the time spent in the `N` working schedules is `N/α`. The routes take the
+    /// time `T` and serve `C_i`, which do not depend on `α`. By renewal-reward, type i is stable if
+    /// and only if `b_i (N/α + T) < (N/α)(πW)_i + C_i`. This is a linear inequality in `1/α`.
     pub fn largest_stable_rate(&self, workload: &Workload) -> f64 {
         let mut largest = f64::INFINITY;
         for (i, job_type) in workload.types().iter().enumerate() {
@@ -141,7 +144,9 @@ impl Modulation {
             let spare = self.mean_schedule[i] - in_transit - offered * self.working_time;
             // The time on routes is a sum and not `1 − working`, so it is exactly 0 without routes.
             let missed = offered * self.transit - in_transit;
-            // This is a difference, so it is set to 0 if it is less than the rounding error.
+            // Both values are per unit of time at the present rate, and the time in working
+            // schedules is proportional to `1/α`. The missed service is a difference, so it counts
+            // as 0 if it is less than the rounding error.
             if missed > 1e-12 * (offered * self.transit + in_transit) {
                 largest = largest.min(self.switching_rate * spare / missed);
             }

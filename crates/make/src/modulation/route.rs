@@ -23,7 +23,8 @@ pub enum ModulationError {
 /// A state of the modulating chain.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Phase {
-    /// The position in the loop of the working schedule, or of the schedule that ends the route.
+    /// The position in the loop of the working schedule, or of the schedule to which the route
+    /// leads.
     pub position: usize,
     /// Whether this is a working schedule and not a stage of a route.
     pub working: bool,
@@ -36,6 +37,7 @@ pub struct Phase {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Step {
     pub rate: f64,
+    /// The type whose completion this is, or `None` for a timer or a setup.
     pub completion: Option<usize>,
 }
 
@@ -77,7 +79,8 @@ pub(super) fn chain(
     Ok(chain)
 }
 
-/// Returns a lower bound on the number of phases in a loop.
+/// Returns a lower bound on the number of phases. In a loop, a concurrent leg has at least one
+/// phase for each vector of slots still to go, and a sequential leg has at least one for each slot.
 fn least_phases(policy: &MsrConfig) -> f64 {
     if policy.rates.is_some() {
         return policy.order.len() as f64;
@@ -113,6 +116,7 @@ impl Step {
     }
 }
 
+/// The route to the schedule at `position` in the loop.
 struct Leg<'a> {
     packing: &'a Packing,
     policy: &'a MsrConfig,
@@ -121,6 +125,8 @@ struct Leg<'a> {
 }
 
 impl Leg<'_> {
+    /// Adds the phases of this leg in breadth-first order, and returns the working state at its
+    /// end.
     fn build(
         &self,
         chain: &mut DiGraph<Phase, Step>,
@@ -184,7 +190,8 @@ impl Leg<'_> {
         })
     }
 
-    /// Returns the types that have slots still to go.
+    /// Returns the types whose slots become free in this phase: all types with slots still to go,
+    /// or only the first one of them if the route is sequential.
     fn moving(&self, phase: &Phase) -> Vec<usize> {
         let leaving = |i: &usize| phase.setups[*i] > 0 || phase.slots[*i] > self.target()[*i];
         let all = (0..phase.slots.len()).filter(leaving);
@@ -194,8 +201,9 @@ impl Leg<'_> {
         }
     }
 
-    /// Applies the immediate effects of an event. If admission is eager, then types are admitted in
-    /// the order in which they are listed.
+    /// Applies the immediate effects of an event: setups start, the route ends, or free capacity is
+    /// used. If admission is eager, then as many slots as fit are admitted in the order of the
+    /// types, up to the target.
     fn settle(&self, phase: &mut Phase) {
         if self.policy.preemption == Preemption::Setup {
             for i in self.moving(phase) {

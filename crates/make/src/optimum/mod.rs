@@ -5,12 +5,15 @@
 //! state is the number of jobs of each type, and the schedule is a decision. The minimum of the
 //! average cost is computed by relative value iteration on a box. If a job arrives at the edge of
 //! the box, it is lost. The optimum in the box is a lower bound for the unbounded system, because a
-//! policy in the box can do the same as any other policy and can be idle for each job that was
-//! lost. The size of the box is increased until this makes almost no difference.
+//! policy in the box can serve the jobs that are not lost in the same way as any other policy, and
+//! be idle when that policy serves a job that is lost. The minimum change of a sweep is a lower
+//! bound, too. The size of the box is increased until this makes almost no difference.
 //!
-//! Memory and time are proportional to the number of schedules multiplied by the size of the box,
-//! which is exponential in the number of types. It is possible to solve a system with two types on
-//! dozens of servers, or with four types on a few servers.
+//! Memory and time grow with the number of schedules multiplied by the size of the box, which is
+//! exponential in the number of types. It is possible to solve a system with two types on dozens of
+//! servers, or with four types on a few servers. With full preemption, the schedules are not a part
+//! of the state, so three or four types are possible on any server. If a system is too large, there
+//! is an error before anything is computed.
 
 mod preemptive;
 mod region;
@@ -63,7 +66,8 @@ pub struct OptimumLimits {
     pub sweeps: usize,
     /// Maximum number of states × sweeps over all boxes: a limit that is the same on every machine.
     pub updates: u64,
-    /// The limit on the time for all boxes.
+    /// The limit on the wall-clock time for all boxes. If it is reached, the search ends with the
+    /// present bounds.
     pub time: Duration,
 }
 
@@ -71,6 +75,7 @@ impl Default for OptimumLimits {
     fn default() -> Self {
         OptimumLimits {
             tolerance: 0.005,
+            // These need less than 400 MB.
             states: 20_000_000,
             sweeps: 200_000,
             updates: u64::MAX,
@@ -120,7 +125,7 @@ fn refused<T>(why: impl Into<String>) -> Result<T, OptimumError> {
     Err(OptimumError(why.into()))
 }
 
-/// The memory for each state, including the values of the smaller box while it is extended
+/// The memory for each state: two doubles, and the values of the smaller box while it is extended
 /// \[bytes\].
 const BYTES: f64 = 20.0;
 
@@ -153,7 +158,8 @@ pub struct Optimum {
     pub states: usize,
     /// The number of sweeps over all boxes.
     pub sweeps: usize,
-    /// The relative effect of the last growth of the box; not a number before that.
+    /// The relative effect of the last growth of the box. It is infinite (`null` in JSON) if the
+    /// box has not grown.
     #[schemars(with = "Option<f64>")]
     pub growth: f64,
     /// The reason why the search ended.
@@ -181,7 +187,9 @@ impl OptimumStep {
 /// Returns the minimum value of the objective over all policies with this kind of preemption.
 ///
 /// # Errors
-/// Returns an error if arrivals or sizes are not memoryless, or if the state space is too large.
+/// Returns an error if the arrivals or the sizes are not memoryless, if there is a start latency,
+/// if the objective is a percentile, if the setups are too short or too long, or if the state space
+/// is too large.
 pub fn optimum(
     workload: &Workload,
     problem: Problem,
@@ -272,11 +280,12 @@ fn closed_in(
             }
         };
         let [lower, upper] = bounds;
+        // The lower bound of each box is valid.
         best = best.max(lower);
         all_sweeps += sweeps;
         let growth = before.map_or(f64::INFINITY, |b: f64| (lower - b).abs() / lower);
-        // If the size of the box is increased again, the effect decreases at least geometrically.
-        // This is the sum of all the effects that would follow.
+        // If the box grows again, the effect decreases at least geometrically. This is the sum of
+        // all the effects that would follow.
         let rest = match grown {
             Some(earlier) if growth < earlier => growth * growth / (earlier - growth),
             _ => growth,
@@ -306,13 +315,17 @@ fn closed_in(
     }
 }
 
+/// The supported setup rates, multiplied by the mean size of the jobs.
 const SETUPS: std::ops::RangeInclusive<f64> = 1e-6..=1e6;
 
 const MOST_SCHEDULES: usize = 5_000;
 
+/// The maximum number of maximal schedules, and of the candidates that are visited to find them.
 const MOST_MAXIMAL: usize = 2_000;
 const VISITS: usize = 2_000_000;
 
+/// The number of jobs of each type in the first box, in addition to the mean number in service. The
+/// largest value within the limit on states is used.
 const FIRST: [usize; 3] = [8, 6, 4];
 
 fn too_many(most: usize) -> OptimumError {

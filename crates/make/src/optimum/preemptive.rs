@@ -15,7 +15,9 @@ use synth_multiresource::workload::Workload;
 /// ```
 ///
 /// It is enough to use maximal schedules, because the cost cannot be lower if there is one more
-/// job. The decisions are used for several sweeps (Puterman and Shin, Management Science 24, 1978).
+/// job. This is also true in the box, where this job can block at most one arrival, after which the
+/// states are equal. The bounds are the same as in `Sweeps`. The decisions are kept for several
+/// sweeps (modified policy iteration: Puterman and Shin, Management Science 24, 1978).
 pub(super) struct Preemptive {
     region: Region,
     schedules: Vec<Schedule>,
@@ -25,6 +27,7 @@ pub(super) struct Preemptive {
     choices: Vec<u32>,
 }
 
+/// The number of sweeps with the previous decisions for each sweep that makes new ones.
 const EVALUATIONS: usize = 11;
 
 impl Preemptive {
@@ -102,6 +105,8 @@ impl Preemptive {
         bounds
     }
 
+    /// Selects the schedules with the highest gain. If several are equal, the first one is
+    /// selected.
     fn decide(&self, row: &mut Row, choices: &mut [u32]) {
         let last = self.rates.services.len() - 1;
         row.best.fill(f64::NEG_INFINITY);

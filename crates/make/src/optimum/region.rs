@@ -29,6 +29,8 @@ impl Region {
         state / self.strides[i] % (self.limits[i] + 1)
     }
 
+    /// Calls `of` with pairs of index ranges. Each state in the second range has one more job of
+    /// type i than the corresponding state in the first range.
     pub(super) fn pairs(
         &self,
         i: usize,
@@ -48,8 +50,9 @@ impl Region {
         }
     }
 
-    /// Extends the values to a larger box. The values at the edge are not accurate because arrivals
-    /// are lost, so a parabola through three inner points is used for each type.
+    /// Extends the values to a larger box. Beyond four fifths of each side, the values are not
+    /// accurate because arrivals are lost at the edge, so a parabola through three inner points is
+    /// used for each type.
     pub(super) fn extended(&self, larger: &Region, values: &[f64]) -> Vec<f64> {
         let mut sides: Vec<usize> = self.limits.iter().map(|b| b + 1).collect();
         let mut values = values.to_vec();

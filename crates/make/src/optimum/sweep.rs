@@ -8,7 +8,8 @@ use super::region::{Dynamic, Region, Uniform, add};
 use synth_multiresource::schedule::Schedule;
 use synth_multiresource::workload::Workload;
 
-/// Relative value iteration on a single box: `V'(s, q) = c(s, q) + Σ rates × U`, where the value
+/// Relative value iteration on a single box. A state is a running schedule `s` and the number `q`
+/// of waiting jobs of each type. One sweep is `V'(s, q) = c(s, q) + Σ rates × U`, where the value
 /// `U` of a state is the minimum of `V` over all states that can be reached if jobs are started.
 ///
 /// For each `V`, the minimum and the maximum of `V' − V` are bounds on the minimum average cost
@@ -16,14 +17,19 @@ use synth_multiresource::workload::Workload;
 /// jobs followed by the slots in setup.
 pub(super) struct Sweeps {
     schedules: Vec<Schedule>,
-    /// For each schedule and type, the index of the schedule with one more job; similarly below.
+    /// For each schedule and type, the index of the schedule with one more job, if there is one.
     more: Vec<Vec<Option<usize>>>,
+    /// The same with one job less.
     fewer: Vec<Vec<Option<usize>>>,
+    /// The same after a job is preempted, which leaves a slot in setup; empty without setups.
     stopped: Vec<Vec<Option<usize>>>,
+    /// The schedules in descending order of their number of jobs.
     descending: Vec<usize>,
     waiting: Region,
     rates: Uniform,
+    /// `V` for each schedule.
     values: Vec<Vec<f64>>,
+    /// `U` for each schedule.
     least: Vec<Vec<f64>>,
 }
 

@@ -96,8 +96,8 @@ fn weighted_optimum_equals_mean_for_identical_types() {
     assert_eq!(mean.ended, Ended::Close);
 }
 
-/// The optimum must be the same as for the dual of the linear program over fractions of time
-/// (Manne, Management Science 6, 1960).
+/// The optimum must be the same as for the linear program over fractions of time in the same box,
+/// which is the dual of the dynamic program (Manne, Management Science 6, 1960).
 #[test]
 fn box_optimum_matches_a_linear_program() {
     let workload = light_and_heavy();

@@ -3,7 +3,8 @@
 //!
 //! The worth of a column in the basis is equal to the threshold of the pricing problem, so the
 //! program is improved by any gain. Exchanges find schedules that use several resources completely,
-//! which cannot be found from the prices.
+//! which cannot be found from the prices. They do not prove a bound; this is done by
+//! [`super::pricing`].
 
 use synth_multiresource::schedule::{Packing, Schedule};
 
@@ -34,7 +35,8 @@ impl<'a> Exchange<'a> {
         }
     }
 
-    /// Applies the best exchange until there is no gain. Returns `None` if there is no gain at all.
+    /// Applies the best exchange up to `STEPS` times, as long as there is a gain. Returns `None` if
+    /// there is no gain at all.
     pub(super) fn improved(&self, schedule: &Schedule) -> Option<Schedule> {
         let mut room = self.packing.room(schedule)?;
         let mut better = schedule.clone();

@@ -6,11 +6,13 @@
 //!    =  max Σ_i b_i v_i  s.t.  v·u ≤ 1 (each u ∈ S),  v ≥ 0
 //! ```
 //!
-//! and the prices of the certificate are `y_i = b_i v_i / ρ`. The floating-point solution is used
+//! and the prices of the certificate are `y_i = b_i v_i / ρ`. If the offered loads `b` are
+//! rational, then the vertices of both programs are rational. The floating-point solution is used
 //! to determine which schedules are in use, which types are tight, and which types have a price.
 //! Then `x` is the solution of the equations for the tight types, and `v` is the solution of the
 //! equations for the schedules in use (as in Applegate, Cook, Dash, Espinoza, Operations Research
-//! Letters 35, 2007). All results are verified with integers.
+//! Letters 35, 2007). All constraints, and that both values are equal, are verified with integers,
+//! so the proof does not depend on the floating-point solution.
 //!
 //! Only independent rows are used, so there is no special case for degenerate optima. If the prices
 //! are not determined by the schedules in use, then other schedules of worth 1 are added. In
@@ -36,9 +38,11 @@ use system::{Echelon, Fractions, dot};
 
 const CORRECTIONS: usize = 8;
 
-/// A type is tight, and a schedule has a worth of 1, if the relative difference is at most this.
+/// A type can be tight, and a schedule can have a worth of 1, if the relative difference is at most
+/// this.
 const TIGHT: f64 = 1e-7;
 
+/// The maximum relative amount by which the exact load can be greater than the floating-point load.
 const ROUNDING: f64 = 1e-9;
 
 const TRIED: usize = 5_000;
@@ -91,10 +95,14 @@ impl Program {
         BigRational::new(total, &times.denominator * &self.unit)
     }
 
-    /// Returns the schedules with `x_s > 0` and their times as multiples of `1/unit`.
+    /// Returns the schedules with `x_s > 0` and their times as multiples of `1/unit`. They are
+    /// feasible, and their load is not greater than that of the floating-point solution, up to
+    /// `ROUNDING`.
     fn times(&self, solution: &Solution) -> Option<(Vec<Schedule>, Fractions)> {
         let Mix { schedules, weights } = &solution.mixes[0];
         let mut used: Vec<usize> = (0..schedules.len()).collect();
+        // If some of the schedules are linearly dependent, those with the smallest weight are left
+        // out.
         used.sort_by(|&a, &b| weights[b].total_cmp(&weights[a]));
         let mut order = self.by_tightness(solution);
         for _ in 0..CORRECTIONS {
@@ -125,6 +133,7 @@ impl Program {
         let load = solution.certificate.load;
         let slack = |i: usize| served[i] / self.offered(i) * load - 1.0;
         let slack: Vec<f64> = (0..served.len()).map(slack).collect();
+        // If a type has slack, its price is a rounding error.
         let priced = |i: usize| slack[i] < TIGHT && solution.certificate.prices[i] > TIGHT;
         let mut order: Vec<usize> = (0..served.len()).collect();
         order.sort_by(|&a, &b| {
@@ -187,7 +196,8 @@ impl Program {
             .collect()
     }
 
-    /// Returns the values `v` (K) of running jobs for which each schedule of the mix is worth 1.
+    /// Returns the values `v` (K) of running jobs for which each schedule of the mix is worth 1. If
+    /// the floating-point price of a type is 0, so is its value.
     fn values(&self, solution: &Solution, mix: &[Schedule], nodes: u64) -> Option<Fractions> {
         let prices = &solution.certificate.prices;
         let mut priced: Vec<usize> = (0..prices.len()).filter(|&i| prices[i] > 0.0).collect();
@@ -217,7 +227,8 @@ impl Program {
     }
 }
 
-/// Solves the first independent equations, with all other unknowns at 0. The rest is not checked.
+/// Solves the first independent equations, with all unknowns that depend on others set to 0. The
+/// caller must check the other equations.
 fn solve_independent(
     equations: impl Iterator<Item = (Vec<u32>, BigInt)>,
     unknowns: usize,

@@ -13,20 +13,26 @@ use super::{Knapsack, ProgramError, SolveLimits};
 use synth_multiresource::artifact::ShapeWorth;
 use synth_multiresource::schedule::{Schedule, worth};
 
+/// The number of nodes of the first search in each pricing step. More nodes are used if they are
+/// needed for a proof.
 const FIRST_LOOK: u64 = 2_000;
 
+/// The maximum number of columns from the exchanges of one round.
 const ENOUGH: usize = 10;
 
 /// The relative gap below which the weights are re-solved at full precision.
 const NEAR: f64 = 1e-6;
 
+/// A column is only added if the relative improvement is greater than this.
 const WORTH: f64 = 1e-11;
 
+/// Prices that prove an upper bound on `t`.
 #[derive(Clone, Debug)]
 pub(super) struct Proof {
     /// The worth of a running job (K), with `Σ_i b_i v_i = 1`.
     pub values: Vec<f64>,
-    /// The worth of a server of each site (H).
+    /// The worth of a server of each site (H). The search that proves it is only included at the
+    /// end of the column generation.
     pub servers: Vec<ShapeWorth>,
     /// The search tree that proves the bound of each site (H), if the nodes need different prices.
     trees: Vec<Option<Tree>>,
@@ -39,6 +45,7 @@ pub(super) struct Generation<'a> {
     pub weights: Vec<f64>,
     pub proof: Proof,
     pub rounds: usize,
+    /// The remaining work, and the deadline.
     left: Cell<u64>,
     deadline: Option<Instant>,
     efforts: &'static [Effort],
@@ -102,9 +109,10 @@ impl<'a> Generation<'a> {
         primal.value >= self.proof.t * (1.0 - MET)
     }
 
-    /// Adds columns from the cheapest source that has any. Returns `false` if the optimum is proven
-    /// or if there are no new columns. A third type is only tried as long as this gives many
-    /// columns.
+    /// Adds columns from the cheapest source that has any. If a small search is complete, it has
+    /// the best columns. Otherwise, exchanges are tried first. Exchanges with a third type are only
+    /// tried before a search as long as they give many columns. Returns `false` if the optimum is
+    /// proven or if there are no new columns.
     fn improve(&mut self, primal: &Primal) -> Result<bool, ProgramError> {
         if self.is_small {
             let glimpse = |knapsack: &Knapsack, _: &[f64], bar| knapsack.solve(bar, FIRST_LOOK);
@@ -137,6 +145,8 @@ impl<'a> Generation<'a> {
                 return Ok(true);
             }
             tried = true;
+            // No better column was found, but this is not a proof, so the search is repeated with
+            // more effort.
             self.effort += 1;
             if exact || self.effort == self.efforts.len() || self.is_over() {
                 self.effort = self.effort.min(self.efforts.len() - 1);
@@ -226,8 +236,9 @@ impl<'a> Generation<'a> {
         (columns, all_exact)
     }
 
-    /// Returns the minimum worth of a new schedule on each site, scaled so that the sum is exactly
-    /// `t`.
+    /// Returns the value that the worth of a new schedule must exceed on each site. The values are
+    /// scaled so that the sum over all servers is exactly `t`, because the values of the solver
+    /// only satisfy this within its tolerance.
     fn bars(problem: &Problem, primal: &Primal) -> Vec<f64> {
         let sites = problem.sites.iter().zip(&primal.bars);
         let total: f64 = sites.map(|(site, bar)| site.count * bar).sum();

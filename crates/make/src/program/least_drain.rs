@@ -1,9 +1,10 @@
 //! This module selects an optimal mix for which a nonpreemptive loop drains only a few jobs.
 //!
 //! The function to minimize is `Σ_s π_s ‖u_s − t b‖₁` over the optimal face, because two schedules
-//! that are close to the mean are also close to each other. It follows from complementary slackness
-//! that the worth of each schedule in an optimal mix is exactly `t` at the prices of the
-//! certificate.
+//! that are close to the mean schedule `t b` are also close to each other. It follows from
+//! complementary slackness that the worth of each schedule in an optimal mix is exactly `t` at the
+//! prices of the certificate. Such schedules are listed within a budget, starting with those
+//! closest to `t b`.
 
 use good_lp::{
     Expression, ProblemVariables, ResolutionError, Solution as _, SolverModel, Variable,
@@ -18,14 +19,19 @@ use super::{Knapsack, Mix, ProgramError, Solution};
 use synth_multiresource::schedule::{Fluid, Packing, Schedule, worth};
 use synth_multiresource::workload::Workload;
 
+/// The maximum number of nodes for each schedule of the face.
 const NODES_A_SCHEDULE: u64 = 100;
 
 /// A schedule is on the face if its relative distance from the optimal worth is at most this value.
 const SLACK: f64 = 1e-9;
 
+/// The maximum number of entries of the program, which limits the number of schedules if there are
+/// many types.
 const ENTRIES: usize = 100_000;
 
-/// Returns the schedules of the optimal face, and the optimal mix that is closest to their mean.
+/// Returns the known schedules of the optimal face and up to `face` other ones, and the optimal mix
+/// of these schedules that is closest to the mean schedule `t b`. The mix is `None` if the solver
+/// finds none; the given solution is then still optimal.
 pub(super) fn choose(
     workload: &Workload,
     packing: &Packing,
@@ -60,7 +66,7 @@ pub(super) fn choose(
 }
 
 /// Solves `min Σ_s π_s ‖u_s − centre‖₁` s.t. `Σ_s π_s u_si / b_i ≥ t` (both scaled) and
-/// `Σ π_s = 1`.
+/// `Σ π_s = 1`. Returns `None` if HiGHS finds no optimum.
 fn nearest_mix(columns: &[Schedule], scaled: &[f64], centre: &[f64], t: f64) -> Option<Vec<f64>> {
     let distance = |u: &Schedule| -> f64 {
         let pairs = u.iter().zip(centre);
@@ -82,7 +88,8 @@ fn nearest_mix(columns: &[Schedule], scaled: &[f64], centre: &[f64], t: f64) -> 
     Some(weights.iter().map(|w| solution.value(*w)).collect())
 }
 
-/// Returns the weights of the rows (N × K) that maximize `min_i (mean row)_i / b_i`.
+/// Returns the weights of the rows (N × K) that maximize `min_i (mean row)_i / b_i`. Their sum is
+/// 1.
 ///
 /// # Errors
 /// Returns an error if HiGHS finds no optimum.

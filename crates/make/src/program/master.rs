@@ -1,5 +1,5 @@
-//! This module contains the restricted master program. It is stored in HiGHS, so that each solution
-//! is the starting point for the next one.
+//! This module contains the restricted master program. It is kept in HiGHS between the rounds, so
+//! that each solve starts from the basis of the previous one.
 
 use std::collections::HashSet;
 
@@ -12,13 +12,14 @@ use super::problem::{Column, Problem};
 
 const MODEL: &str = "HiGHS gives the model back";
 
+/// The maximum number of columns for which the equations are solved with full pivoting.
 const FULL_PIVOTS: usize = 200;
 
 /// The largest coefficient of the master after [`Master::coarsen`].
 const COARSE: f64 = 1e7;
 
-/// An upper bound on `t`, which is at most 1. It has no effect, except that the program is bounded
-/// if the solver ignores small coefficients.
+/// An upper bound on `t` that is never reached: `t` is at most 1 if its unit is that of the fluid
+/// bound. With it, the program is bounded even if the solver ignores small coefficients.
 const MOST: f64 = 4.0;
 
 pub(super) struct Master<'a> {
@@ -34,6 +35,7 @@ pub(super) struct Master<'a> {
 }
 
 pub(super) struct Primal {
+    /// The value of `t`, which is computed again from the weights.
     pub value: f64,
     pub weights: Vec<f64>,
     /// The value `v_i = y_i/b_i ≥ 0` of a running job of each type (K), with `Σ b_i v_i = 1`.
@@ -102,7 +104,9 @@ impl<'a> Master<'a> {
     pub(super) fn solve(&mut self) -> Result<Primal, ProgramError> {
         let mut solution = self.run();
         if solution.is_err() && self.model.is_some() {
-            // The presolve of HiGHS may remove small coefficients if others are much larger.
+            // If there is no optimum, the program is solved again without presolve, and then with
+            // coefficients in a smaller range. If the coefficients differ by many orders of
+            // magnitude, presolve may remove the small ones.
             self.model().set_option("presolve", "off");
             solution = self.run();
         }
@@ -113,7 +117,8 @@ impl<'a> Master<'a> {
         let solution = solution.map_err(ProgramError::Solver)?;
         let weights: Vec<f64> = solution.columns()[1..].iter().map(|p| p.max(0.0)).collect();
         // If the objective is maximized, HiGHS returns a negative value for the dual of a `≥` row.
-        // The values are for the scaled rows.
+        // The values are for the scaled rows, so a value divided by the scale is the worth of a
+        // running job.
         let (of_types, of_convexity) = solution.dual_rows().split_at(self.rows.len());
         let scaled = of_types.iter().zip(&self.scaled);
         let raw: Vec<f64> = scaled.map(|(y, s)| (-y).max(0.0) / s).collect();

@@ -8,8 +8,9 @@
 //! ```
 //!
 //! It is enough to have one mix for each shape, because all servers of a shape are identical and
-//! the constraints are convex. *Any* prices `y ≥ 0, Σ y_i = 1` are a proof of `t ≤ Σ_h n_h z_h`,
-//! where `z_h = max_{u∈S_h} Σ_i (y_i/b_i) u_i` is the value of a knapsack for each shape (Farley,
+//! the constraints are convex. A basic solution for one server has at most K schedules (theorem 2).
+//! *Any* prices `y ≥ 0, Σ y_i = 1` are a proof of `t ≤ Σ_h n_h z_h`, where
+//! `z_h = max_{u∈S_h} Σ_i (y_i/b_i) u_i` is the value of a knapsack for each shape (Farley,
 //! Operations Research 38, 1990). The certificate is the set of mixes and prices.
 //!
 //! A job that needs `g` servers (a gang) is replaced by `g` independent tasks, which are included

@@ -38,6 +38,7 @@ struct Item {
     cost: f64,
     /// `v_i / D_i·w`.
     efficiency: f64,
+    /// The number of jobs in the relaxation, rounded down; `None` if the type is not in its basis.
     relaxed: Option<u32>,
     most: u32,
 }
@@ -64,13 +65,17 @@ fn by_efficiency(items: &mut [Item]) {
 }
 
 pub(super) struct Priced {
+    /// Maximal schedules whose worth is greater than the threshold, best first.
     pub schedules: Vec<Schedule>,
     pub bound: f64,
-    /// If the search was complete, the bound is the optimum or the threshold.
+    /// Whether the search was complete. In this case, the bound is the optimum, or the threshold if
+    /// no schedule is worth more.
     pub exact: bool,
+    /// The proof of the bound, if the nodes need different prices.
     pub tree: Option<Tree>,
 }
 
+/// The maximum number of columns from one search, which are the last improvements.
 const COLUMNS_A_ROUND: usize = 20;
 
 const WORTH: f64 = 1e-12;
@@ -135,8 +140,8 @@ impl<'a> Knapsack<'a> {
         }
     }
 
-    /// Returns schedules worth at least `target * (1 − slack)`. The closest ones to `centre` are
-    /// first.
+    /// Returns up to `limit` schedules worth at least `target * (1 − slack)`. The closest ones to
+    /// `centre` are first. At most `nodes` nodes are visited.
     pub(super) fn face(
         &self,
         target: f64,
@@ -207,6 +212,8 @@ impl BranchAndBound<'_> {
         self.nodes -= 1;
         let next = items.get(k + 1).map_or(0.0, |i| i.efficiency);
         let most = self.packing.most(item.job_type, &self.room).min(item.most);
+        // The first count is that of the relaxation, or the maximum if the type is not in its
+        // basis.
         let first = item.relaxed.unwrap_or(most).min(most);
         let mut complete = true;
         for count in (first..=most).chain((0..first).rev()) {
@@ -283,6 +290,7 @@ fn relaxation(packing: &Packing, values: &[f64]) -> (Vec<f64>, Vec<f64>) {
         relaxed_program(packing, values, None)
             .filter(|(_, prices)| shortage(packing, values, prices) <= 1.0 + SHORT)
             .or_else(|| relaxed_program(packing, values, Some(&alone)))
+            // If there is no solution, all prices are 0, and `covering` increases them.
             .unwrap_or_else(|| (vec![0.0; values.len()], vec![0.0; capacity.len()]))
     };
     let prices = covering(packing, values, per_capacity);
@@ -298,8 +306,11 @@ fn over(amount: f64, units: u64) -> f64 {
     }
 }
 
+/// If the prices of the solver are too low by at most this relative amount, they are scaled.
 const SHORT: f64 = 1e-6;
 
+/// Returns the maximum ratio of the value of a type to its cost at these prices, which is at least
+/// 1.
 fn shortage(packing: &Packing, values: &[f64], prices: &[f64]) -> f64 {
     let cost = |i: usize| -> f64 {
         let parts = prices.iter().enumerate();
@@ -353,8 +364,10 @@ const MOST: f64 = 2.0;
 /// All demands are given as fractions of the capacity.
 ///
 /// If `units` is set, the unit of each unknown is the number of jobs of the type that fit alone. In
-/// this case, the largest coefficient of each unknown is 1. The unknowns are bounded because the
-/// solver ignores small coefficients.
+/// this case, the largest coefficient of each unknown is 1, and the coefficients of the objective
+/// are the worths of servers that are full of one type. The unknowns are then bounded, because the
+/// solver ignores small coefficients, and a type without any demand would be unbounded. Returns
+/// `None` if the solver finds no optimum.
 fn relaxed_program(
     packing: &Packing,
     values: &[f64],

@@ -62,6 +62,8 @@ impl Problem {
     pub(super) fn fluid_values(&self) -> Vec<f64> {
         let mut values = vec![0.0; self.offered.len()];
         for site in &self.sites {
+            // The bottleneck is the resource with the highest utilization if all offered load of
+            // the types that fit came to this shape.
             let utilization = |j: usize| {
                 let types = site.types.iter().enumerate();
                 let used = types.map(|(place, &i)| self.offered[i] * site.packing.share(place, j));
@@ -78,7 +80,8 @@ impl Problem {
     }
 }
 
-/// Computes [`Problem::scaled`] for a fleet. All servers are assumed to be the same.
+/// Computes [`Problem::scaled`] for a fleet. Each job is counted on the shape of which it uses the
+/// smallest share, and all servers count the same.
 fn scaled_over(sites: &[Site], offered: &[f64]) -> Vec<f64> {
     let mut least = vec![f64::INFINITY; offered.len()];
     let mut most = vec![0.0; offered.len()];

@@ -23,9 +23,10 @@ pub(super) const MET: f64 = 1e-11;
 #[derive(Clone, Debug)]
 pub struct SolveLimits {
     /// The maximum number of depth-first nodes of all searches. Each node takes about 20 ns. If the
-    /// limit is reached, there is no proof.
+    /// limit is reached, there is no proof, on any machine alike.
     pub work: u64,
-    /// The limit on the time for the column generation. If it is reached, there is no proof.
+    /// The limit on the wall-clock time for the column generation. If it is reached, there is no
+    /// proof.
     pub time: Duration,
     /// How many times a search without a result is repeated with a larger budget.
     pub longer: usize,
@@ -52,7 +53,8 @@ pub struct LoadCertificate {
     pub load: f64,
     /// The prices `y` (K), which are not negative. The sum of all prices is 1.
     pub prices: Vec<f64>,
-    /// The worth of a server of each shape (H), and the prices that show which resources are
+    /// The worth of a server of each shape (H) at these prices, without the mixes. The prices of
+    /// the resources are the dual solution of the relaxed knapsack, and show which resources are
     /// scarce.
     pub servers: Vec<ShapeWorth>,
     /// A lower bound on the load of any policy: `1 / Σ_h n_h z_h`.
@@ -80,15 +82,15 @@ impl LoadCertificate {
 /// A solution of program (7).
 #[derive(Clone, Debug)]
 pub struct Solution {
-    /// The best mix of each shape (H) over all types (K). If there is only one server, the mix is
-    /// chosen such that few jobs are drained.
+    /// The best mix of each shape (H) over all types (K), which is never empty. If there is only
+    /// one server, the mix is chosen such that few jobs are drained.
     pub mixes: Vec<Mix>,
     /// The proof of optimality, or the remaining gap.
     pub certificate: LoadCertificate,
     /// The optimum as exact fractions, if it was requested and found.
     pub exact: Option<ExactLoad>,
-    /// The schedules that can be used in an optimal mix, if there is only one server. The list is
-    /// empty if they have not been computed.
+    /// The schedules that can be used in an optimal mix, including those of this mix, if there is
+    /// only one server. The list is empty if they have not been computed.
     pub face: Vec<Schedule>,
     /// The number of master programs that have been solved.
     pub rounds: usize,
@@ -105,8 +107,8 @@ pub struct ExactLoad {
     pub schedules: Vec<Schedule>,
     /// The weights of the schedules, `π` (N). Each weight is positive, and the sum is 1.
     pub weights: Vec<BigRational>,
-    /// The prices `y` (K) for which the worth of each schedule is at most `1/ρ`. The sum of the
-    /// prices is 1. This is `None` if there is no proof.
+    /// The prices `y` (K) for which the worth of each schedule is at most `1/ρ`. They are not
+    /// negative, and their sum is 1. This is `None` if there is no exact proof.
     pub prices: Option<Vec<BigRational>>,
 }
 

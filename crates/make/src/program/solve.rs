@@ -118,8 +118,9 @@ fn in_range(what: &str, value: f64) -> Result<(), ProgramError> {
 const ROUNDINGS: usize = 256;
 
 /// Returns a maximal schedule for each type that includes this type, so that every type is served.
-/// It also includes schedules that are rounded from the mean schedule of the fluid bound. If the
-/// jobs are small, these are close to the bound.
+/// It also includes schedules that are rounded from the mean schedule of the fluid bound and then
+/// filled, starting with each type. If the jobs are small, these already use the whole bottleneck
+/// resource and reach the bound.
 fn starting_columns(workload: &Workload, packing: &Packing) -> Vec<Schedule> {
     let k = packing.types();
     let load = |i: usize| workload.types()[i].offered_load();
@@ -140,7 +141,8 @@ fn starting_columns(workload: &Workload, packing: &Packing) -> Vec<Schedule> {
     (0..k).map(around).chain(roundings).collect()
 }
 
-/// Returns the value of `max_i ρ_i` for the mixes.
+/// Returns the value of `max_i ρ_i` for the mixes, where `ρ_i` is the offered load of type i
+/// divided by the mean number of its jobs that all servers serve.
 fn load(fleet: &Fleet, mixes: &[Mix]) -> f64 {
     let mut served = vec![0.0; fleet.types().len()];
     for (shape, mix) in fleet.shapes().iter().zip(mixes) {

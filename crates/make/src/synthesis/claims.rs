@@ -16,11 +16,15 @@ use synth_queues::ctmc::MEMORY;
 /// The work for the distributions of all types at an effort of 1, roughly in nanoseconds.
 pub(super) const LAWS: f64 = 1e10;
 
+/// The fraction of this work for a part of the types, if the work for all types is too much.
 const SOME: f64 = 0.1;
 
+/// The number of operations for the percentiles of one type at an effort of 1. If there are more
+/// than `MANY` types, all of them share the operations of `MANY` types.
 const SURVIVAL: f64 = 5e8;
 const MANY: f64 = 10.0;
 
+/// The claimed number of jobs is exceeded for at most this fraction of the time.
 const RARE: f64 = 0.01;
 
 type Derivation = (Method, HoldsFor);
@@ -65,7 +69,8 @@ pub(super) fn load(workload: &Workload, load: f64) -> Claim {
     claim(workload, program, Quantity::Load, None, load)
 }
 
-/// Returns the claims that can be computed from the mean number of jobs of each type.
+/// Returns the claims that can be computed from the mean number of jobs of each type, for Poisson
+/// arrivals and exponential sizes.
 pub(super) fn of_numbers(workload: &Workload, method: Method, numbers: &[f64]) -> Vec<Claim> {
     let law = &memoryless(method);
     let types = workload.types().iter().zip(numbers).enumerate();
@@ -117,7 +122,8 @@ impl Claims<'_> {
             .push(claim(self.workload, own, quantity, of, value));
     }
 
-    /// Adds the claims of the modulating chain, which never waits for arrivals.
+    /// Adds the claims of the modulating chain. Without preemption, the chain waits for
+    /// completions, but it never waits for arrivals because empty slots keep their clocks.
     fn chain(&mut self) {
         let drains = self.policy.preemption == Preemption::None;
         let holds_for = HoldsFor {
@@ -172,10 +178,12 @@ impl Claims<'_> {
         Ok(out_of_reach)
     }
 
-    /// Returns the budget of each type. If the effort is too low, only the cheapest types have one.
+    /// Returns the budget of each type. If the effort is too low for all types, only the cheapest
+    /// types have one.
     fn budgets(&self) -> Vec<f64> {
         let all = self.options.work(LAWS);
         let types = self.workload.types().len();
+        // Even an estimate of the work would take too long.
         if least_work(self.workload, self.modulation) > SOME * all {
             return vec![0.0; types];
         }
@@ -254,7 +262,8 @@ impl Claims<'_> {
     }
 
     /// Adds the bounds of theorem 8 and, as a `guess`, the approximation of section 6.4, which is
-    /// returned; `None` for sizes that are not exponential.
+    /// returned. They are for exponential sizes, so the result is `None` if there is preemption and
+    /// the sizes are different.
     fn bounds(&mut self, i: usize, guess: bool) -> Option<f64> {
         let kind = &self.workload.types()[i];
         if self.policy.preemption != Preemption::None && !kind.holding().is_exponential() {
@@ -266,13 +275,15 @@ impl Claims<'_> {
             self.push(own, Quantity::MeanNumber, Some(i), bounds.approximation);
         }
         let bound = &self.of_queues(Method::BoundRelativeCompletions, Some(i));
+        // The jobs in service are in the system, too.
         let least = bounds.lower.max(kind.offered_load());
         self.push(bound, Quantity::MeanNumberAtLeast, Some(i), least);
         self.push(bound, Quantity::MeanNumberAtMost, Some(i), bounds.upper);
         Some(bounds.approximation)
     }
 
-    /// Returns the method and the conditions. An approximation does not depend on distributions.
+    /// Returns the method and the conditions. The claim of an approximation has no condition on the
+    /// distributions.
     fn of_queues(&self, method: Method, job_type: Option<usize>) -> Derivation {
         let all = self.workload.types();
         let types = job_type.map_or(all, |i| &all[i..=i]);

@@ -13,7 +13,7 @@ pub struct SynthesisLog {
     pub rounds: usize,
     /// The number of columns in the last master program, over all shapes.
     pub columns: usize,
-    /// The routes that have been considered.
+    /// The routes that have been considered, if their chains are small enough.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub routes: Vec<RouteTried>,
     /// The selection by simulation, if there was one.
@@ -35,9 +35,11 @@ pub struct Floor {
     pub preemption: Preemption,
     /// A lower bound on the objective of every policy \[time\].
     pub least: f64,
-    /// Whether the bound is also valid for policies that know the size of each job.
+    /// Whether the bound is valid for any information about sizes. Otherwise, it is only valid for
+    /// policies that know no more about a job than its type.
     pub knows_sizes: bool,
-    /// Whether the bound is close to the optimum, which is computed by a dynamic program.
+    /// Whether the bound is close to the optimum, because it is from a dynamic program that was
+    /// completed. Otherwise, the optimum may be much higher.
     pub is_near_optimum: bool,
 }
 
@@ -137,14 +139,17 @@ impl ChoiceLog {
 }
 
 impl CandidateLog {
-    /// Returns `true` if it keeps the guarantees and is within 1 % of the selected policy.
+    /// Returns `true` if it was not seen to break a guarantee and its objective is higher than that
+    /// of the selected policy by at most 1 % or by no more than the half-width of the interval,
+    /// which must be at most 5 %.
     pub fn is_level(&self) -> bool {
         let is_known = |r: &LoggedMean| r.half_width <= 5.0 * CLOSE;
         let is_near = |r: &LoggedMean| r.mean <= 1.0 + CLOSE.max(r.half_width);
         self.kept != Some(false) && self.ratio.is_some_and(|r| is_known(&r) && is_near(&r))
     }
 
-    /// Returns `true` if it keeps the guarantees and is certainly better than the selected policy.
+    /// Returns `true` if it was not seen to break a guarantee and is certainly better than the
+    /// selected policy, which has no ratio itself.
     pub fn is_better(&self) -> bool {
         self.kept != Some(false) && self.ratio.is_some_and(|r| r.mean + r.half_width < 1.0)
     }
@@ -162,16 +167,21 @@ pub struct CandidateLog {
     pub tried: usize,
     /// Whether it converged.
     pub outcome: Steadiness,
-    /// The objective \[time\] and its 95 % interval, from a separate run or from the ratio.
+    /// The objective \[time\] and its 95 % interval. For the selected policy, it is from a separate
+    /// run, and it is missing if this run was too short. For the others, it is this value
+    /// multiplied by the ratio.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub value: Option<LoggedMean>,
     /// The ratio of the objective to that of the selected policy, on the same arrivals and sizes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ratio: Option<LoggedMean>,
-    /// A lower bound (95 %) on the ratio, if the run was stopped because it is greater than 1.
+    /// A lower bound (95 %) on the ratio, if the run was stopped because the ratio is greater than
+    /// 1. In this case, there is no value and no ratio, because both would be too small.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub at_least: Option<f64>,
-    /// The mean wait of each type \[time\], in the order of the workload; empty without a ratio.
+    /// The mean wait of each type \[time\], in the order of the workload. For the selected policy,
+    /// it is from the separate run, and for the others, it is this wait multiplied by the ratio on
+    /// the same arrivals and sizes. It is empty without a ratio.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub waits: Vec<LoggedMean>,
     /// The ratio of the mean that is not the objective, the weighted or the plain one.
@@ -202,7 +212,8 @@ pub enum Steadiness {
     Steady,
     /// The runs were too short to decide this.
     Unsettled,
-    /// The run was stopped before it converged because the jobs stayed more than twice as long.
+    /// The run was stopped before it converged, because the jobs stayed much longer than under the
+    /// selected policy.
     Behind,
     /// The number of jobs, in total or of one type, grew without bound.
     Unstable,

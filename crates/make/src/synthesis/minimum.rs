@@ -1,8 +1,11 @@
+/// The search ends if the relative gain for a step of 1 in the logarithm of the rate is less than
+/// this.
 const FLAT: f64 = 1e-4;
 
 /// Finds the minimum of a function of a rate that is less than `largest`. It uses Brent's method on
-/// a logarithmic scale, starting with a bracket around `start`, and returns the rate and the
-/// minimum. If the function is monotonic, the search ends when the gain is less than [`FLAT`].
+/// a logarithmic scale, starting with a bracket around `start`, until the error of the logarithm of
+/// the rate is at most `tolerance`. It returns the rate and the minimum. If the function is
+/// monotonic, the search ends when the gain is less than [`FLAT`].
 pub(super) fn minimum(
     mut function: impl FnMut(f64) -> f64,
     start: f64,
@@ -30,6 +33,7 @@ type Point = (f64, f64);
 /// Returns three points with the lowest in the middle; `None` if the function is infinite.
 fn bracket(at: &mut impl FnMut(f64) -> f64, start: f64, ceiling: f64) -> Option<[Point; 3]> {
     let mut middle = (start, at(start));
+    // Close to the largest stable rate, the value may not be finite.
     for _ in 0..40 {
         if middle.1.is_finite() {
             break;

@@ -42,10 +42,13 @@ use synth_multiresource::workload::{JobType, Workload};
 /// The maximum number of phases of a chain.
 pub const PHASE_LIMIT: usize = 20_000;
 
+/// A concurrent route is only considered if the number of phases multiplied by the number of types
+/// is at most this.
 const PHASES_OF_TYPES: usize = 4_000_000;
 
-/// It is only useful to switch more often if preemption is free. In the MSR paper (§7.1, Figure
-/// 2a), most of the gain is reached at `α = 2` if the mean size is 1.
+/// The number of switches per mean job size if preemption is free. In this case, it is never worse
+/// to switch more often. In the MSR paper (§7.1, Figure 2a), most of the gain is reached at `α = 2`
+/// if the mean size is 1.
 const SWITCHES_A_SIZE: f64 = 2.0;
 
 /// The range of rates times the mean job size. Outside of it, the results have no correct digits.
@@ -75,7 +78,8 @@ pub struct SynthesisOptions {
     pub effort: f64,
     /// The limits on the work to solve program (7).
     pub limits: SolveLimits,
-    /// The deadline, if any; with one, results depend on the machine.
+    /// The deadline, if any. All that is not finished by then is left out, so the results depend on
+    /// the machine.
     pub end: Option<Instant>,
 }
 
@@ -179,7 +183,8 @@ pub struct Synthesis {
 /// A workload whose load is at least 1.
 #[derive(Debug)]
 pub struct Overload {
-    /// Whether there is a proof that no policy stabilizes the workload.
+    /// Whether there is a proof that no policy stabilizes the workload. Otherwise, a limit was
+    /// reached before it was known whether the load is less than 1.
     pub decided: bool,
     /// The load and the proof of its value.
     pub certificate: LoadCertificate,
@@ -217,7 +222,7 @@ pub fn synthesize(
 }
 
 /// Analyses the given schedules. If the route or the switching rate is not set in the options, the
-/// best value is used.
+/// best value is used. The claims include the bounds of theorem 8.
 ///
 /// # Errors
 /// Same as [`synthesize`]. An error is also returned if it is not possible to carry the load with

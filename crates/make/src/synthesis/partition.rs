@@ -1,12 +1,14 @@
 //! A partition of a fleet into slots for each type. It can be analysed exactly, and it can be used
 //! as a guard for other rules.
 //!
-//! If each server uses only one schedule, then type i with `c_i` slots is an M/M/c_i queue. The
-//! mean number of jobs is `b_i + C(c_i, b_i) ρ/(1 − ρ)`, where `C` is Erlang's C formula. The
-//! assignments are a systematic sample of the mix of the program, in which server `k` of `n` uses
-//! the schedule at position `(k + θ)/n`. The best assignment is then improved by changing one
-//! server at a time. If no assignment is stable for all types, the policy is a loop over several
-//! assignments. See [`Partition`](synth_multiresource::policy::Partition) for the cost of a leg.
+//! If each server uses only one schedule, then type i with `c_i` slots is an M/M/c_i queue, which
+//! is stable if `b_i < c_i`. The mean number of jobs is `b_i + C(c_i, b_i) ρ/(1 − ρ)`, where `C` is
+//! Erlang's C formula. The assignments are systematic samples of the mix of the program, in which
+//! server `k` of `n` uses the schedule at position `(k + θ)/n`, for `θ` between 0 and 1. The best
+//! assignment is then improved by changing one server at a time, as long as the sum of the mean
+//! numbers decreases. If it is not stable for all types, the policy is a loop over several
+//! assignments, whose average is the mix itself. See
+//! [`Partition`](synth_multiresource::policy::Partition) for the cost of a leg.
 
 use std::collections::HashMap;
 
@@ -20,6 +22,7 @@ const CHANGES: usize = 1000;
 /// The fraction of the largest stable switching rate that is used.
 const PART: f64 = 0.5;
 
+/// Parts of the mix that are shorter than this are not included in a loop.
 const SHORTEST: f64 = 1e-6;
 
 /// A partition and the results of its analysis.
@@ -34,7 +37,8 @@ pub struct Partitioned {
 }
 
 impl Partitioned {
-    /// Returns the mean number of jobs; for a loop an estimate, including the arrivals in a round.
+    /// Returns the mean number of jobs. For a loop, this is an estimate: the mean number of jobs if
+    /// each type always had its mean number of slots, plus the arrivals in a round.
     pub fn mean_number(&self, fleet: &Fleet) -> f64 {
         if let Some(numbers) = &self.numbers {
             return numbers.iter().sum();
@@ -46,7 +50,8 @@ impl Partitioned {
     }
 }
 
-/// Returns a stable partition of the fleet, if one is found.
+/// Returns a stable partition of the fleet. If the load is too close to 1, there may be none, and
+/// the result is `None`.
 pub fn partition(fleet: &Fleet, solution: &Solution) -> Option<Partitioned> {
     let site = Site::new(fleet, solution);
     let (thetas, weights) = site.parts(&solution.mixes);
@@ -100,6 +105,8 @@ impl<'a> Site<'a> {
         for (h, mix) in solution.mixes.iter().enumerate() {
             let packing = Packing::of_units(demand.clone(), fleet.units(h));
             schedules.extend(mix.schedules.iter().map(|u| (h, u.clone())));
+            // There are also schedules with as many jobs of one type as possible, filled with jobs
+            // of the other types.
             let own = mix.schedules.iter().cloned();
             let most = |i: usize| packing.most(i, packing.capacity());
             let of_one = |i: usize, count: u32| {
@@ -126,6 +133,7 @@ impl<'a> Site<'a> {
         (0..self.schedules.len()).filter(move |s| self.schedules[*s].0 == h)
     }
 
+    /// Returns the middle and the length of each interval of `θ` in which the sample is the same.
     fn parts(&self, mixes: &[Mix]) -> (Vec<f64>, Vec<f64>) {
         let mut cuts = vec![0.0, 1.0];
         for (shape, mix) in self.fleet.shapes().iter().zip(mixes) {
@@ -146,6 +154,8 @@ impl<'a> Site<'a> {
             let (mut sum, mut assigned, mut last) = (0.0, 0, 0);
             for (s, weight) in self.of_shape(h).zip(&mix.weights) {
                 sum += f64::from(shape.count()) * weight;
+                // This is the number of servers `k` for which `k + θ` is less than the sum of the
+                // weights so far.
                 let up_to = ((sum - theta).ceil().max(0.0) as u32).min(shape.count());
                 counts[s] = up_to.saturating_sub(assigned);
                 assigned += counts[s];
@@ -166,7 +176,9 @@ impl<'a> Site<'a> {
         slots
     }
 
-    /// Returns the mix of these assignments, and others favouring one type, with the least load.
+    /// Returns the mix with the least load if jobs are counted as whole gangs. It uses these
+    /// assignments and those in which all servers have as many jobs of one type as possible.
+    /// Returns `None` if the solver finds no mix.
     fn most_even(
         &self,
         mut assignments: Vec<Assignment>,
@@ -253,7 +265,8 @@ fn long_parts<T>(parts: impl Iterator<Item = (T, f64)>) -> (Vec<T>, Vec<f64>) {
     (parts, lengths.iter().map(|length| length / all).collect())
 }
 
-/// Adds one job of each type in turn as long as there is free capacity.
+/// Adds one job of each type in turn as long as there is free capacity, in the order of the
+/// workload if `up` is `true`, or else in reverse order.
 fn filled(packing: &Packing, mut schedule: Vec<u32>, up: bool) -> Vec<u32> {
     let Some(mut room) = packing.room(&schedule) else {
         return schedule;
@@ -279,7 +292,7 @@ struct Queues<'a> {
     known: Vec<HashMap<u64, f64>>,
 }
 
-/// The cost of a missing slot, in jobs.
+/// The cost of a missing slot, in jobs. It is more than the cost of any queue.
 const LACKING: f64 = 1e6;
 
 impl<'a> Queues<'a> {

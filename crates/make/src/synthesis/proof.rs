@@ -14,7 +14,9 @@ use synth_multiresource::workload::{Fleet, Workload};
 
 const NODES: u64 = 2_000_000;
 
-/// Solves program (7) and decides whether there is a policy that can carry the load.
+/// Solves program (7) and decides whether there is a policy that can carry the load. For one
+/// server, the mix has few drains, and the floating-point solution is replaced by the rounded exact
+/// one if there is one.
 pub(super) fn solved(
     fleet: &Fleet,
     options: &SynthesisOptions,
@@ -33,6 +35,7 @@ pub(super) fn solved(
         }
     }
     let certificate = &solution.certificate;
+    // The decision is based on the exact load if it is known, and otherwise on a margin.
     if certificate.load < 1.0 - LOAD_MARGIN {
         return Ok(SynthesisOutcome::Policy(Box::new(solution)));
     }
@@ -61,7 +64,8 @@ fn adopt(workload: &Workload, exact: ExactLoad, solution: &mut Solution) {
     // If the current prices are a proof of the load, they are not changed.
     if !certificate.proven() {
         certificate.prices = prices.iter().map(nearest).collect();
-        // For these prices, the cost of a job is never less than its value `y_i/b_i`.
+        // For these prices, the cost of a job is never less than its value `y_i/b_i`, and the cost
+        // of the server is minimal.
         let values = certificate.values(workload.types());
         certificate.servers[0].resource_prices =
             Knapsack::new(&Packing::new(workload), &values).resource_prices();
@@ -108,6 +112,7 @@ pub(super) fn artifact(
     Artifact::new(fleet.record(), policy, all, evidence)
 }
 
+/// Returns the fractions in the form of the policy file, or `None` if they are too long.
 fn record(exact: &ExactLoad) -> Option<ExactRecord> {
     let fractions = |all: &Vec<BigRational>| -> Option<Vec<Fraction>> {
         all.iter().cloned().map(Fraction::new).collect()

@@ -12,12 +12,15 @@ use synth_multiresource::workload::Workload;
 /// The work for tuning at an effort of 1, roughly in nanoseconds.
 const TUNING: f64 = 1.5e9;
 
+/// If the work for an evaluation is less than this (1 ms), it is not avoided.
 const CHEAP: f64 = 1e6;
 
-/// The number of evaluations in a search, and the precision of `ln α` for this number.
+/// The number of evaluations in a search, and the precision of `ln α` for this number. If the
+/// budget is not sufficient for any of them, the predicted rate is used.
 const EVALUATIONS: [(f64, f64); 3] = [(40.0, 1e-6), (10.0, 1e-2), (6.0, 5e-2)];
 
-/// If there are no exact results for a route, its predicted value must be better by this factor.
+/// A route without exact results is only selected if its predicted value is better by this factor
+/// than that of the best route with exact results.
 const WORTH_A_GUESS: f64 = 1.25;
 
 /// A route that has been considered.
@@ -110,10 +113,12 @@ pub(super) fn with_best_route(
     Ok((policy, routes.collect()))
 }
 
-/// Returns the best route. If it is only predicted to be best, it is evaluated exactly first.
+/// Returns the index of the best route. If it is only predicted to be better than a route with an
+/// exact value, it is evaluated exactly first, as far as the effort allows.
 fn best_route(searches: &mut [RateSearch<'_>]) -> Result<Option<usize>, SynthesisError> {
     loop {
         let exact = searches.iter().filter(|search| search.outlook.is_exact());
+        // This is the error of the approximation for the routes with an exact value.
         let missed = exact.map(|search| search.outlook.value / search.outlook.predicted.1);
         let factor = missed.clone().fold(1.0, f64::max);
         let none_is_exact = missed.count() == 0;
@@ -193,6 +198,7 @@ impl<'a> RateSearch<'a> {
     /// Sets the results of the approximation of section 6.4.
     fn predict(&mut self) {
         let start = (0.5 / mean_size(self.workload)).min(0.5 * self.outlook.largest);
+        // If the time is over, the value is infinite, which ends the search.
         let in_time = |rate: f64| {
             let is_over = self.options.left().is_zero();
             if is_over {
@@ -212,7 +218,9 @@ impl<'a> RateSearch<'a> {
         }
     }
 
-    /// Returns an upper limit for the search. If setups are short, it is useful to switch often.
+    /// Returns an upper limit for the search. It is not restrictive: if the setups are short and
+    /// the sizes of the types are very different, it can be useful to switch thousands of times per
+    /// job.
     fn ceiling(&self) -> f64 {
         let most = super::RATES.end() / mean_size(self.workload);
         self.outlook.largest.min(most)

@@ -28,12 +28,12 @@ pub struct SweepPoint {
     pub upper: f64,
 }
 
-/// Returns the cost of each route at the best switching rate and at `points` other rates close to
-/// it.
+/// Returns the cost of each possible route at `points` switching rates, which are on a logarithmic
+/// scale around the best one, and at the best switching rate itself.
 ///
 /// The result is empty if all types can be served by a single schedule. If there is an interrupt or
-/// the deadline is reached, the other points are not computed. The function `begun` is called after
-/// the program has been solved.
+/// the deadline is reached, the points that have been computed so far are returned. The function
+/// `begun` is called after the program has been solved, before the first point is computed.
 ///
 /// # Errors
 /// Same as [`super::synthesize`]. An error is also returned if no policy can stabilize the

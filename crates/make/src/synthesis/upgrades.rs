@@ -10,16 +10,21 @@ use crate::program::{self, SolveLimits};
 use synth_multiresource::schedule::{Schedule, smallest_step};
 use synth_multiresource::workload::Fleet;
 
+/// All upgrades together get the fraction `1/PART` of the remaining time, if it is limited, and of
+/// the work.
 const PART: u32 = 10;
 
+/// The loads after upgrades do not need to be proven, so a search is only repeated once.
 const LONGER: usize = 1;
 
 /// The possible upgrades and the load after each of them. The policy does not claim these values.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Upgrades {
-    /// Upgrades by one step of a resource or by one server, the most effective first.
+    /// An upgrade by one step of each resource for each shape and, if there are several servers, by
+    /// one server of each shape. The most effective upgrade is the first one.
     pub found: Vec<Upgrade>,
-    /// The number of upgrades that were not evaluated for lack of time.
+    /// The number of upgrades that were not evaluated, because there was no time left or the
+    /// program could not be solved.
     pub skipped: usize,
 }
 
@@ -39,7 +44,8 @@ pub struct Upgrade {
     pub proven: bool,
 }
 
-/// Returns the load for each upgrade. For each shape (H), `known` lists schedules over all types.
+/// Returns the load for each upgrade. For each shape (H), `known` lists schedules over all types,
+/// which also fit after an upgrade.
 pub fn upgrades(fleet: &Fleet, options: &SynthesisOptions, known: &[Vec<Schedule>]) -> Upgrades {
     let all = purchases(fleet);
     let end = options.end.map(|_| Instant::now() + options.left() / PART);

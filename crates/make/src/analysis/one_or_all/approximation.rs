@@ -5,11 +5,14 @@ use super::queue::{MOST_SERVERS, MsfqQueue, OneOrAllType};
 /// The approximation of MSFQ(ℓ) in section 5 of the Quickswap paper, which assumes that no phase is
 /// ever skipped.
 ///
-/// The approximation becomes more accurate if the load is higher. It is not defined if the mean
-/// number of jobs at the start of phase 2 is less than `k − 1`. The paper computes the waiting time
-/// of the light jobs only from moments of the phases. Here, the generating function is used
-/// instead. For `k = 32`, `ℓ = 31` and the rates 5.4 and 0.6, this gives 12.205 for the `E[T]` of
-/// the light jobs, and the moments give 11.998.
+/// The approximation assumes that phase 1 always starts with a heavy job and phase 2 with `k` light
+/// jobs. It is more accurate if the load is higher. It is not defined if the mean number of light
+/// jobs at the end of phase 1 is at most `k − 1`.
+///
+/// The paper only uses moments of the phases: if a light job arrives at the age `A` of phases 4 and
+/// 1, its mean wait after these phases is `(λ₁E[A] − (k−1))⁺/(kμ₁)`. Here, the mean of the positive
+/// part is computed from the generating function instead. For `k = 32`, `ℓ = 31` and the rates 5.4
+/// and 0.6, this gives 12.205 for the `E[T]` of the light jobs, and the moments alone give 11.998.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MsfqApproximation {
     /// The mean length of each of the phases 1 to 4 \[time\].
@@ -27,8 +30,9 @@ impl MsfqApproximation {
     }
 }
 
-/// Returns the total length of phases 4 and 1, the total length of phases 2 to 4, and the mean
-/// length of each phase. Returns `None` if the length of phase 2 would be negative.
+/// Returns the length of phase 4 together with the following phase 1, the length of phases 2 to 4,
+/// and the mean length of each phase. Returns `None` if the mean length of phase 2 would not be
+/// positive.
 fn phases(queue: &MsfqQueue, passages: &Passages) -> Option<(Time, Time, [f64; 4])> {
     let (light, heavy) = (queue.light.arrival_rate, queue.heavy);
     let one = Time::busy_period(heavy.arrival_rate, heavy.service_rate);
@@ -99,6 +103,8 @@ impl MsfqQueue {
             + area / full.service_rate;
         let light_waits = waits / (switched.mean + means[0]);
 
+        // A heavy job that arrives in phases 2 to 4 waits for the rest of them and for the heavy
+        // jobs that arrived in them before it.
         let later = age(switched) * (1.0 + heavy.offered());
         let waits = switched.mean * later + means[0] * in_busy_period(heavy, switched, 0.0);
         let heavy_waits = waits / (switched.mean + means[0]);

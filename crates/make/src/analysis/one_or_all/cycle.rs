@@ -1,16 +1,18 @@
 use super::passages::{Passages, Time};
 use super::queue::MsfqQueue;
 
-/// The mean values over one cycle of MSFQ, which starts and ends at the end of phase 1. The same
-/// type is also used for the increments of these values for each light job at the start.
+/// The mean values over one cycle of MSFQ, which lasts from the end of a phase 1 to the end of the
+/// next one. The same type is also used for the increments of these values for each additional
+/// light job at the start.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Cycle {
-    /// The time when the system is empty, in phases 2 and 3, in phase 4, and in phase 1.
+    /// The time during which the system is empty, the time of phases 2 and 3, that of phase 4, and
+    /// that of phase 1 \[time\].
     pub idle: f64,
     pub working: f64,
     pub draining: f64,
     pub heavy: f64,
-    /// The integrals of the number of light jobs and of the number of heavy jobs.
+    /// The integrals of the number of light jobs and of the number of heavy jobs \[jobs × time\].
     pub light_area: f64,
     pub heavy_area: f64,
     /// The mean and the mean square of the number of light jobs at the end of the cycle.
@@ -68,7 +70,8 @@ impl Before {
         }
     }
 
-    /// Adds phase 1 for the heavy jobs that arrive in phases 2 to 4 and the light jobs of phase 4.
+    /// Adds phase 1, which starts with the heavy jobs that arrived in phases 2 to 4, while the
+    /// light jobs that arrived in phase 4 wait.
     fn with_heavy(self, queue: &MsfqQueue) -> Cycle {
         let (light, heavy) = (queue.light.arrival_rate, queue.heavy);
         let busy = Time::busy_period(heavy.arrival_rate, heavy.service_rate);
@@ -95,7 +98,9 @@ impl Before {
     }
 }
 
+/// The mean values of a cycle as a function of the number `j` of light jobs at its start.
 pub(super) struct Cycles {
+    /// The cycles for `j = 0, …, k`.
     from: Vec<Cycle>,
     /// The linear and the quadratic increment for `x = j − k > 0`.
     slope: Cycle,
@@ -122,6 +127,8 @@ impl Cycles {
             from.push(Before::new(working, drains[j.min(l)], served).with_heavy(queue));
         }
         from[0] = from_empty(queue, &from[1]);
+        // Each light job beyond the first `k` adds a busy period, and it waits for the jobs before
+        // it.
         let (longest, drain) = (working.mean + drains[l].mean, drains[l].mean);
         let slope = Before {
             working: busy.mean,
@@ -145,9 +152,10 @@ impl Cycles {
         }
     }
 
-    /// Returns the mean values of a cycle that starts with `j` jobs, including its effect on later
-    /// cycles. If there are `x` jobs more than `k`, then `E[x]` and `E[x²]` must be the same at
-    /// both ends of a cycle. The result is the same for all `j ≥ k`.
+    /// Returns the mean values of a cycle that starts with `j` light jobs, including the effect of
+    /// the light jobs at its end on later cycles. Let `x` be the number of light jobs in excess of
+    /// `k`. Then `E[x]` and `E[x²]` follow from the condition that the mean and the mean square of
+    /// `j` are the same at both ends of a cycle. The result is the same for all `j ≥ k`.
     ///
     /// If `sign` is 1 instead of −1, the result is the sum of the magnitudes of all the terms that
     /// are added or subtracted.
@@ -169,7 +177,8 @@ impl Cycles {
     }
 }
 
-/// Returns a cycle that starts with the empty system, and all cycles before it that end with it.
+/// Returns a cycle that starts with the empty system. If a busy period of heavy jobs leaves the
+/// system empty again, it is part of the same cycle.
 fn from_empty(queue: &MsfqQueue, light_first: &Cycle) -> Cycle {
     let (light, heavy, rate) = (queue.light, queue.heavy, queue.filling_rate());
     let busy = Time::busy_period(heavy.arrival_rate, heavy.service_rate);

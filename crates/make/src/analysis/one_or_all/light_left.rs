@@ -4,11 +4,16 @@ use rayon::prelude::*;
 use super::queue::MsfqQueue;
 use super::transforms::{C, iterate, reach};
 
-/// The values of a function on the circle `|z| = r`. The trapezoidal rule gives its coefficients.
+/// The values of several functions at equally spaced points on the circle `|z| = r`, starting at
+/// `z = r`. The trapezoidal rule gives the coefficients of `z^j` for `j < k`.
 struct Circle {
-    /// The results of [`iterate`] at the points of the upper half circle.
+    /// The results of [`iterate`] at the points of the upper half circle. The values at conjugate
+    /// points are conjugate.
     values: Vec<(Vec<C>, C)>,
+    /// The values of `1 − z` at these points.
     gaps: Vec<C>,
+    /// The factors of the real and the imaginary parts of the values in each coefficient (k ×
+    /// points).
     weights: [DMatrix<f64>; 2],
     /// The largest rounding errors of the coefficients, for functions of magnitude 1.
     noise: DVector<f64>,
@@ -17,8 +22,10 @@ struct Circle {
 impl Circle {
     fn new(queue: &MsfqQueue) -> Option<Self> {
         let k = queue.servers;
-        // The aliasing error is `(r/reach)^points`. Rounding is amplified by `r^-k ≤ 20 000` or
-        // less.
+        // The coefficients after `points` further ones cause an error of `(r/reach)^points`, which
+        // is at most 1e-17. Rounding errors are amplified by `r^-k`. If the coefficients do not
+        // decrease, this is at most 130 for `k ≤ 128`, and at most 20 000 otherwise, to save
+        // points.
         let points = if k <= 128 { 8 * k.max(8) } else { 4 * k };
         let radius = reach(queue) * 1e-17_f64.powf(1.0 / points as f64);
         let radius = radius.min(0.995);
@@ -55,7 +62,9 @@ impl Circle {
 /// The probabilities that there are fewer than `k` light jobs at the end of phase 1.
 pub(super) struct LightLeft {
     pub few: DVector<f64>,
+    /// The factors of the equations that determine these probabilities.
     equations: LU<f64, Dyn, Dyn>,
+    /// The largest rounding error of each equation.
     noise: DVector<f64>,
 }
 
@@ -67,6 +76,7 @@ impl LightLeft {
         let from_many = circle.coefficients(1, |m, _| circle.values[m].1);
         let equations = (DMatrix::identity(k, k) - from_few).lu();
         let few = equations.solve(&from_many)?.column(0).into_owned();
+        // The size of each function is weighted with its probability.
         let largest = |of: &dyn Fn(usize) -> C| {
             let sizes = (0..circle.gaps.len()).map(|m| of(m).norm());
             sizes.fold(0.0, f64::max)
@@ -86,7 +96,8 @@ impl LightLeft {
         self.few.iter().all(|p| *p > -1e-9) && self.few.sum() < 1.0 + 1e-9
     }
 
-    /// Returns the largest rounding error of a function with these derivatives.
+    /// Returns the largest rounding error of a function of the probabilities that has these
+    /// derivatives.
     pub(super) fn error(&self, derivatives: &DVector<f64>) -> f64 {
         // If `P M = L U`, adding `e` to the right-hand side of `M x` changes `d·x` by `(M⁻ᵀ d)·e`.
         let (l, u) = (self.equations.l(), self.equations.u());

@@ -2,26 +2,31 @@
 //! jobs is not truncated.
 //!
 //! In phase 1, the heavy jobs (`λ_k`, `μ_k`) are served one at a time until there are no more of
-//! them. After that, up to `k` of the light jobs (`λ₁`, `μ₁`) are served at a time until only `ℓ`
-//! of them are left. All `k` servers are busy in phase 2, but not in phase 3. The last `ℓ` light
-//! jobs are completed in phase 4. See section 4.2 of Chen, Grosof, Berg, "Improving Nonpreemptive
-//! Multiserver Job Scheduling with Quickswap", 2025.
+//! them. After that, the light jobs (`λ₁`, `μ₁`) are served, up to `k` at a time, until at most `ℓ`
+//! of them are left. All `k` servers are busy in phase 2, but not in phase 3. In phase 4, the last
+//! `ℓ` light jobs are completed while all other jobs wait. See section 4.2 of Chen, Grosof, Berg,
+//! "Improving Nonpreemptive Multiserver Job Scheduling with Quickswap", 2025. For the approximation
+//! in section 5, see [`MsfqApproximation`].
 //!
-//! The number `j` of light jobs at the end of phase 1 is a Markov chain. Let `y(z)` be the
-//! transform of a busy period that is started by one light job. Then the generating function `Π` of
-//! the chain satisfies
+//! The number `j` of light jobs at the end of phase 1 is a Markov chain, whose probabilities are
+//! `p_j`. Let `y(z)` be the transform of a busy period that is started by one light job. Then the
+//! generating function `Π` of the chain satisfies
 //!
 //! `Π(z) = Σ_{i<k} p_i (g_i(z) − f(z) y(z)^i) + f(z) Π(y(z))`.
 //!
-//! If we iterate `z → y(z) → 1`, we get `Π` as a function of `p_0 … p_{k−1}` (see `transforms.rs`),
-//! and these are determined by the first `k` coefficients (see `light_left.rs`). The mean values
-//! are computed over a cycle by renewal-reward (see `cycle.rs`). The number of operations is
-//! `O(k³) + O(k² n)`, where `n` is proportional to `1/(1 − y'(1))`.
+//! Here, `g_i` is the generating function of the number of light jobs at the end of a cycle that
+//! starts with `i < k` of them, and `f(z) y(z)^i` is the same for `i ≥ k` (see `transforms.rs`). If
+//! we iterate `z → y(z) → 1`, we get `Π` as a function of `p_0 … p_{k−1}`, and these are determined
+//! by the first `k` coefficients (see `light_left.rs`). The mean values are computed by
+//! renewal-reward over a cycle, whose integrals are quadratic in `j` for `j ≥ k` (see `cycle.rs`).
+//! The number of operations is `O(k³) + O(k² n)`, where `n` grows as `1/(1 − y'(1))` if the load
+//! approaches 1.
 //!
-//! The light jobs may be served for a time that is `e^k` times as long as their size. In order not
-//! to lose digits, we store each transform as its difference from 1 and each time as a mean and a
-//! variance, and we compute all increments directly. There is a bound on the rounding errors, and
-//! no results are returned if the relative error may be greater than `10⁻⁹`.
+//! The light jobs may be served for a time that is `e^k` times as long as their size before only
+//! `ℓ` of them are left. In order not to lose digits, we store each transform as its difference
+//! from 1 and each time as a mean and a variance, and the increment for one more light job is never
+//! computed as the difference of two cycles. There is a bound on the rounding errors, and no
+//! results are returned if the relative error may be greater than `10⁻⁹`.
 
 mod approximation;
 mod cycle;
@@ -96,6 +101,7 @@ impl MsfqQueue {
         let (areas, length) = (all.areas(), all.length());
         let number = areas.map(|area| area / length);
         let size = over(&left.few.abs(), &cycles.magnitudes());
+        // The sums only have positive terms, but `1 − ρ` loses digits if `ρ` is close to 1.
         let rounding = (self.servers + 8) as f64 + 4.0 / (1.0 - self.load());
         let error = |n: usize| {
             let moved = |cycle: &Cycle| cycle.areas()[n] - number[n] * cycle.length();
@@ -105,6 +111,7 @@ impl MsfqQueue {
             solved + rounding * f64::EPSILON * (size.areas()[n] / areas[n] + size.length() / length)
         };
         let rates = [self.light, self.heavy].map(|stream| stream.arrival_rate);
+        // A cycle from the empty system counts as several cycles here (see `filling_rate`).
         let several = (rates[0] + rates[1]) / self.filling_rate();
         let count = 1.0 + left.few[0] * (several - 1.0);
         MsfqMeans {
@@ -125,6 +132,7 @@ fn over(few: &DVector<f64>, cycles: &[Cycle]) -> Cycle {
 }
 
 impl MsfqMeans {
+    /// Returns whether no mean response time is less than the mean size.
     fn is_sensible(&self, queue: &MsfqQueue) -> bool {
         let sizes = [queue.light, queue.heavy].map(|stream| 1.0 / stream.service_rate);
         let mut each = self.response.iter().zip(sizes);

@@ -1,6 +1,7 @@
 use super::queue::MsfqQueue;
 
-/// The first two moments of a time. If two times are independent, both values can be added.
+/// The mean and the variance of a time. If two times are independent, both values can be added
+/// without cancellation.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Time {
     pub mean: f64,
@@ -39,7 +40,9 @@ pub(super) struct Passages {
     /// For each `i < k`, the time of the passage from level `i + 1` to level `i`, and the integral
     /// of the number of light jobs during this time.
     pub down: Vec<(Time, f64)>,
+    /// The length of phase 4 for each number `m ≤ ℓ` of jobs at its start.
     pub drains: Vec<Time>,
+    /// The length of a busy period in which all servers are busy.
     pub busy: Time,
 }
 
@@ -54,7 +57,9 @@ impl Passages {
             let (above, area) = down[i];
             let service = i as f64 * queue.light.service_rate;
             let mean = (1.0 + rate * above.mean) / service;
-            // `X = H + (with probability λ/(λ + iμ)) X' + X`, for a given number of repetitions.
+            // We have `X = H + B (X' + X)`, where `B` is 1 with the probability `λ/(λ + iμ)` and 0
+            // otherwise. The variance is the sum of `own`, which is due to `H` and `X'`, and
+            // `often`, which is due to `B`, divided by the probability that `B = 0`.
             let again = above.mean + mean;
             let up = rate / (rate + service);
             let own = 1.0 / (rate + service).powi(2) + up * above.variance;

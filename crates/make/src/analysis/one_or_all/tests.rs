@@ -20,7 +20,9 @@ fn matches_known_response_times_at_rate_6() {
     }
 }
 
-/// An independent computation gives 12.2146 for the light jobs, which is 0.08 % more.
+/// The expected values are from an independent computation of the approximation in the paper. For
+/// the light jobs, it gives 12.2146, which is 0.08 % more than the value expected here (see
+/// [`MsfqApproximation`]).
 #[test]
 fn approximation_matches_known_values_at_rate_6() {
     let queue = queue(32, 31, [5.4, 0.6]);

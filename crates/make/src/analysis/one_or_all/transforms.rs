@@ -12,17 +12,19 @@ fn busy_period(arrivals: f64, service: f64, s: C) -> C {
 }
 
 impl MsfqQueue {
-    /// Returns the rate of arrivals to the empty system of either a light job or a heavy job that
-    /// is followed by a light job in the same busy period. A cycle in which there is no light job
-    /// is not counted as a separate cycle. Otherwise, the rounding errors would be too large if
-    /// light jobs are rare.
+    /// Returns the rate of arrivals to the empty system of either a light job or a heavy job in
+    /// whose busy period a light job arrives. After any other heavy job, the system is empty again,
+    /// and this is counted as a part of the same cycle. Otherwise, almost all cycles would be of
+    /// this kind if light jobs are rare, and their rounding errors would be larger than the
+    /// probabilities of all other cycles.
     pub(super) fn filling_rate(&self) -> f64 {
         let (light, heavy) = (self.light.arrival_rate, self.heavy);
         let followed = busy_period(heavy.arrival_rate, heavy.service_rate, light.into());
         light + heavy.arrival_rate * followed.re
     }
 
-    /// Returns `1 − y'(1)`, where `y'(1)` is the mean number of light jobs that replace one.
+    /// Returns `1 − y'(1)`. For each light job in excess of `k` at the start of a cycle, there are
+    /// `y'(1)` more light jobs at its end on average.
     pub(super) fn contraction_gap(&self) -> f64 {
         let light = self.light.offered() / self.servers as f64;
         (1.0 - self.load()) / ((1.0 - light) * (1.0 - self.heavy.offered()))
@@ -31,17 +33,22 @@ impl MsfqQueue {
 
 /// The values at a point `z`, stored as the difference from 1, which is the limit of the iteration.
 struct Point {
-    /// `1 − y(z)`, where `y` is the factor that replaces each light job after the first `k` jobs.
+    /// `1 − y(z)`, where `y` is the factor for each light job after the first `k` jobs.
     next: C,
     /// `1 − f`.
     loss: C,
+    /// `g_i − f y^i` for each `i < k`.
     excess: Vec<C>,
+    /// For a real `z > 1`, whether all transforms exist, in which case they are at least 1.
     grows: bool,
 }
 
 impl Point {
+    /// Computes the values at `z = 1 − u`.
     fn new(queue: &MsfqQueue, u: C) -> Self {
         let (light, heavy, k) = (queue.light, queue.heavy, queue.servers);
+        // The exponents of the light arrivals that are counted, and of the heavy arrivals with
+        // their busy periods.
         let w = light.arrival_rate * u;
         let alone = busy_period(heavy.arrival_rate, heavy.service_rate, w);
         let sigma = heavy.arrival_rate * alone;
@@ -58,6 +65,8 @@ impl Point {
             };
             losses[i] = leaves / (i as f64 * light.service_rate + leaves);
         }
+        // `g_i` is the product of the factors of the first `i` passages, and `f y^i` is `g_i` times
+        // the factors of the other passages, each divided by `y`.
         let mut excess = vec![C::ZERO; k];
         let mut loss = C::ZERO;
         for i in (1..k).rev() {
@@ -84,8 +93,9 @@ impl Point {
     }
 }
 
-/// Returns a radius of at most 2 for which the sums in [`iterate`] are power series. If `z` is
-/// equal to this radius, all transforms exist and `y(z) < z`.
+/// Returns a radius of at most √2 up to which the sums in [`iterate`] are power series. It is the
+/// square root of the largest of the radii 2, 1.5, 1.25, … for which all transforms exist and
+/// `y(z) < z`, or 1 if there is no such radius.
 pub(super) fn reach(queue: &MsfqQueue) -> f64 {
     let exists = |radius: &f64| {
         let point = Point::new(queue, C::from(1.0 - radius));
@@ -95,12 +105,13 @@ pub(super) fn reach(queue: &MsfqQueue) -> f64 {
     radii.find(exists).map_or(1.0, f64::sqrt)
 }
 
-/// Returns `Σ_n F_n(z) a_i(z_n)` for each `i < k`, and `F_∞(z)`. Here, `z_0 = 1 − u`,
-/// `z_{n+1} = y(z_n)`, and `F_n` is the product of the first `n` factors `f`. Returns `None` if the
-/// number of steps is too large.
+/// Returns `Σ_n F_n(z) a_i(z_n)` for each `i < k`, where `a_i = g_i − f y^i`, and `F_∞(z)`. Here,
+/// `z_0 = 1 − u`, `z_{n+1} = y(z_n)`, and `F_n` is the product of the first `n` factors `f`.
+/// Returns `None` if the number of steps is too large.
 pub(super) fn iterate(queue: &MsfqQueue, u: C) -> Option<(Vec<C>, C)> {
     let mut sums = vec![C::ZERO; queue.servers];
     let (mut u, mut product) = (u, C::ONE);
+    // The rest of the sums decreases by the factor `y'(1)` in each step.
     let end = 1e-17 * queue.contraction_gap();
     for _ in 0..MOST_STEPS {
         let point = Point::new(queue, u);

@@ -1,5 +1,6 @@
 //! This module enumerates all schedules whose worth is close to 1. It is a depth-first search in
-//! which the types are sorted by their value per unit of cost.
+//! which the types are sorted by their value per unit of cost. The gain from the free capacity is
+//! at most its price multiplied by the efficiency of the next type, for any prices.
 
 use synth_multiresource::schedule::{DepthFirst, Item, Packing, Schedule};
 
@@ -7,7 +8,8 @@ use synth_multiresource::schedule::{DepthFirst, Item, Packing, Schedule};
 const SERVER: f64 = (1_u64 << 50) as f64;
 
 /// Calls `visit` for each schedule whose worth is greater than `1 − slack`, until it returns
-/// `false` or the node limit is reached. The `prices` (R) only have an effect on the order.
+/// `false` or the node limit is reached. The `prices` of a unit of each resource (R) only guide the
+/// search.
 pub(super) fn near(
     packing: &Packing,
     values: &[f64],
@@ -72,7 +74,7 @@ mod tests {
     use crate::program::tests::model;
     use synth_multiresource::schedule::enumerate;
 
-    /// The worth of the schedule `(0, 5, 0)` is 1.
+    /// The worth of the schedule `(0, 5, 0)` is 1, and all schedules worth more than 0.9 are found.
     #[test]
     fn finds_all_near_optimal_schedules_once() {
         let packing = Packing::new(&model("section7"));

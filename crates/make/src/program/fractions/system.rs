@@ -13,6 +13,7 @@ use num_traits::{One, Signed, ToPrimitive, Zero};
 /// The prime number. The product of two residues is less than 2⁶².
 const P: u64 = (1 << 31) - 1;
 
+/// Fractions with a common denominator, which is positive.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Fractions {
     pub numerators: Vec<BigInt>,
@@ -80,6 +81,8 @@ pub(super) fn solve(matrix: &[Vec<u32>], right: &[BigInt]) -> Option<Fractions> 
             *r = (&*r - product) / P;
         }
         modulus *= P;
+        // The distance between two trials grows, so all of them together cost no more than the last
+        // one.
         if step == next || step == most {
             next = step + step.div_ceil(2);
             let found = reconstruct(&lifted, &modulus);
@@ -138,8 +141,9 @@ fn digit(inverse: &[Vec<u64>], residual: &[BigInt]) -> Vec<u64> {
     inverse.iter().map(product).collect()
 }
 
-/// Returns the number of digits that determine the solution: by Cramer's rule numerators and
-/// denominator are determinants, bounded by Hadamard's inequality.
+/// Returns the number of digits that determine the solution. By Cramer's rule, the numerators and
+/// the denominator are determinants, and by Hadamard's inequality, they are at most the product of
+/// the norms of the rows. The modulus must be greater than twice the square of this.
 fn digits(matrix: &[Vec<u32>], right: &[BigInt]) -> usize {
     let largest = right.iter().map(BigInt::bits).max().unwrap_or(0) as f64;
     let n = matrix.len() as f64;

@@ -1,6 +1,8 @@
 //! This module solves the linear relaxation of a bounded knapsack problem with a dual simplex
-//! method that starts from the previous basis. The value of [`Simplex::bound`] is correct for all
-//! prices `w ≥ 0`, so it does not depend on rounding errors:
+//! method that starts from the previous basis, so that a node of a search needs only a few pivots.
+//! The basis has one column for each of the R resources, and its inverse is computed again in each
+//! pivot. The value of [`Simplex::bound`] is correct for all prices `w ≥ 0`, so it does not depend
+//! on rounding errors:
 //!
 //! ```text
 //! Σ v_i x_i  =  Σ (v_i − w·a_i) x_i + w·Σ a_i x_i  ≤  Σ (v_i − w·a_i)⁺ most_i + w·room
@@ -20,7 +22,7 @@ pub(super) struct Simplex {
     /// Whether a nonbasic column is at its upper bound.
     is_at_most: Vec<bool>,
     inverse: Vec<Vec<f64>>,
-    /// The price of the total capacity of each resource, `w` (R).
+    /// The price of the total capacity of each resource, `w ≥ 0` (R).
     pub prices: Vec<f64>,
     /// Reduced values: `v_i − w·a_i` (n), then `−w`.
     pub reduced: Vec<f64>,
@@ -28,10 +30,13 @@ pub(super) struct Simplex {
     row: Vec<f64>,
 }
 
+/// The maximum number of pivots in a solve. If it is reached, the present prices are still a bound.
 const PIVOTS: usize = 200;
 
+/// The maximum bound violation, and the minimum size of a pivot.
 const TOLERANCE: f64 = 1e-9;
 
+/// A reduced value that is closer to 0 than this has no sign.
 const NO_SIGN: f64 = 1e-12;
 
 /// An upper bound on slacks that never binds.
@@ -236,6 +241,7 @@ impl Simplex {
                 self.is_basic[entering] = true;
                 return true;
             }
+            // The whole range of the column is not sufficient, so it moves to its other bound.
             self.is_at_most[entering] = !self.is_at_most[entering];
             self.row[entering] = 0.0;
         }

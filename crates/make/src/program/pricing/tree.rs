@@ -1,10 +1,12 @@
 //! This module implements branch and bound. The linear relaxation is solved at each node.
 //!
 //! If jobs that need a whole server leave some of the resources unused, the bound from a single set
-//! of prices is not good. For this reason, each node has its own prices. The bounds on the counts
-//! are reduced with the free capacity and the reduced costs. A node is closed if it can be solved
-//! by a short depth-first search or with a table for one of the resources. A tree is a proof of its
-//! bound, and no solver is needed to verify it.
+//! of prices is not good, because other resources are scarce once the number of these jobs is
+//! known. For this reason, each node has its own prices. The node with the largest bound is the
+//! next one, and the type with a fractional count and the largest jobs is used for branching. The
+//! bounds on the counts are reduced with the free capacity and the reduced costs. A node is closed
+//! if it can be solved by a short depth-first search or with a table for one of the resources. A
+//! tree is a proof of its bound, and no solver is needed to verify it.
 
 mod subtree;
 
@@ -19,6 +21,8 @@ use synth_multiresource::schedule::{Packing, Schedule, worth};
 /// Search budget: nodes of the tree, and depth-first nodes in each of them.
 pub(in crate::program) type Effort = (usize, u64);
 
+/// The efforts of repeated searches. The next one is used if a search proves nothing and finds
+/// nothing.
 const EFFORTS: [Effort; 7] = [
     (200, 500),
     (800, 500),
@@ -33,6 +37,7 @@ pub(in crate::program) fn efforts(longer: usize) -> &'static [Effort] {
     &EFFORTS[..EFFORTS.len().min(longer.saturating_add(1))]
 }
 
+/// The work for a node of the tree, in depth-first nodes.
 const NODE: u64 = 300;
 
 /// The maximum total number of counts in all open nodes, which need at most 64 MB.
@@ -59,6 +64,8 @@ pub(in crate::program) struct Node {
 /// The bounds on the counts in an open node, ordered by the bound on its worth.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Open {
+    /// The bits of the bound. They have the same order as the numbers, because the bound is not
+    /// negative.
     bound: u64,
     place: usize,
     least: Vec<u32>,
@@ -78,12 +85,14 @@ impl Open {
 pub(in crate::program) struct Search<'a> {
     packing: &'a Packing,
     types: Vec<usize>,
+    /// The values divided by the largest one, which is `unit`.
     values: Vec<f64>,
     unit: f64,
     simplex: Simplex,
     best: f64,
     found: Vec<Schedule>,
     nodes: Vec<Node>,
+    /// The depth-first nodes of searches that closed a node.
     work: u64,
     /// The free capacity at the current node after the least counts, the worth of these counts, and
     /// the number of jobs that can be added.
@@ -117,7 +126,8 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Searches until the bound is proven or a limit is reached; also returns the depth-first work.
+    /// Searches until the bound is proven or a limit is reached. Also returns the total work in
+    /// depth-first nodes.
     pub(crate) fn run(
         mut self,
         (nodes, each): Effort,
@@ -363,6 +373,7 @@ impl Search<'_> {
             if let (false, Some((i, most, children))) = (search.is_closed(&mut node, each), branch)
             {
                 let k = search.types.iter().position(|own| own == i)?;
+                // The bounds on the counts may be tighter than in the original tree.
                 let possible = search.branch(&node, k, *most).into_iter().zip(*children);
                 open.extend(possible.filter(|(node, _)| node.least[k] <= node.most[k]));
             }
@@ -370,6 +381,7 @@ impl Search<'_> {
         Some(search.record())
     }
 
+    /// Returns the nodes in preorder.
     fn record(self) -> SearchRecord {
         let mut nodes = Vec::with_capacity(self.nodes.len());
         let mut open = vec![0];

@@ -371,9 +371,11 @@ fn pooled(fleet: &Fleet, slots: Option<&Partitioned>) -> Vec<Family> {
 
 const SPLITS: usize = 3;
 
+/// The ratio of the number of servers in a zone to the mean number of busy servers.
 const SPARE: f64 = 1.1;
 
-/// Returns zones for the largest types, with a few spare servers, if the other types run longer.
+/// Returns zones for the largest types, with a few spare servers, if the other types run longer. A
+/// zone is on the shape with the most servers among those on which all of its types fit.
 fn zones(fleet: &Fleet) -> Vec<Zone> {
     let types = fleet.types();
     let shares = fleet.envelope().dominant_shares();

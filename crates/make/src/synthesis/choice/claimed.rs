@@ -67,7 +67,9 @@ fn simulated(run: &Run, objective: Objective, workload: &Workload) -> Vec<Claim>
         // If the value is so rare that it cannot be measured, there is no claim for it.
         (own.mean > 0.0 && own.half_width < own.mean).then(|| claimed(quantity, job_type, own))
     };
-    // If the arrivals and the sizes are constant, only the ends are uncertain, by about one job.
+    // The value may be raised to its lower bound, because no other result follows from it. (The
+    // record of the selection follows from the measured responses.) If the arrivals and the sizes
+    // are constant, only the ends of a replication are uncertain, by about one job.
     let number = |job_type: Option<&str>, own: Option<Estimate>, least: f64, cut: f64| {
         let claim = claim(Quantity::MeanNumber, job_type, own, least)?;
         Some(Claim {
@@ -112,6 +114,8 @@ fn simulated(run: &Run, objective: Objective, workload: &Workload) -> Vec<Claim>
         claims.push(claim(Quantity::MeanResponse, name, response, least));
         claims.push(number(name, own.mean_number, kind.offered_load(), cut(own)));
         let [responses, waits] = own.spread;
+        // If a percentile is so rare that it cannot be measured, it is not claimed, unless jobs
+        // almost never wait.
         let is_known = |own: &Estimate| own.half_width < own.mean || own.half_width == 0.0;
         let percentiles = WAITS.into_iter().zip(waits);
         for (quantity, own) in percentiles.chain([(Quantity::ResponseP95, responses[1])]) {
@@ -131,7 +135,9 @@ pub(super) fn least(objective: Objective, workload: &Workload) -> f64 {
     }
 }
 
-/// Widens the interval to the lower bound, which a window within a period may miss.
+/// Widens the interval so that it includes this lower bound. If the arrivals and the sizes are
+/// constant, all batches are equal, but the mean may be below the bound because a window ends
+/// within a period. This can also happen with a few jobs whose sizes vary much.
 pub(super) fn reaching(found: Estimate, least: f64) -> Estimate {
     Estimate {
         half_width: found.half_width.max(least - found.mean),

@@ -9,19 +9,29 @@ use crate::synthesis::BUDGET;
 use synth_multiresource::artifact::Family;
 use synth_multiresource::simulator::{Failure, Run};
 
+/// The fraction of the budget, and of the time, that may be spent by the end of the comparison. The
+/// rest is for the claims.
 const COMPARISON: f64 = 0.75;
 
+/// The fraction of the budget that may be spent while candidates are continued that have not
+/// converged, but seem to be better than those that have.
 const LONGER: f64 = 0.9;
 
+/// The fraction of the work of the comparison for the first runs of all candidates, and the maximum
+/// number of events of each of them.
 const FIRST: (f64, f64) = (1.0 / 32.0, 200_000.0);
 
-/// The relative precision of claims, in total and for each type, and the minimum length of the run.
+/// The relative precision of the claims for all jobs and for each common type, and the minimum
+/// number of events. If the budget is greater than the default, the precision is higher.
 const PRECISION: f64 = 0.01;
 const OF_TYPE: f64 = 0.1;
 const SHORTEST: f64 = 1e6;
 
+/// A run is only conclusive if the largest mean size is at most this number of replications.
 const LASTING: f64 = 4.0;
 
+/// The fraction of the remaining work for a single separate run. The rest is needed if this run
+/// does not confirm the candidate.
 const OWN_RUN: f64 = 0.7;
 
 impl Selection<'_> {
@@ -57,8 +67,8 @@ impl Selection<'_> {
         })
     }
 
-    /// Moves the selected candidate to the front. Returns why, and whether it is certainly the
-    /// best.
+    /// Moves the selected candidate to the front, and sorts the others by their cost. Returns the
+    /// reason, and whether it is certain that no other candidate is better by a relevant margin.
     pub(super) fn decide(&mut self) -> Result<(Basis, bool), ChoiceError> {
         self.trials.begin(2, 1.0);
         self.trials.limit += self.trials.deciding;
@@ -100,13 +110,18 @@ impl Selection<'_> {
         (None, Some(why.into()))
     }
 
-    /// Returns the best candidate that has converged and that is confirmed by a separate run.
+    /// Returns the best candidate that has converged, after a separate run has neither refuted it
+    /// nor shown that another one may keep the guarantees better. Returns `None` if none has
+    /// converged.
     fn settled_best(&mut self) -> Result<Option<(usize, Basis)>, Failure> {
         loop {
             let Some(best) = self.best(|_| true) else {
                 return Ok(None);
             };
             let has_own = |c: &Candidate<'_>| c.own.is_some();
+            // If another separate run would be too short, its result would be random. In this case,
+            // a candidate that has been measured is selected, unless all of these break a
+            // guarantee.
             let is_last =
                 OWN_RUN * self.trials.left() < SHORTEST && self.candidates.iter().any(has_own);
             let decides = |n: &usize| self.place(*n) <= 1.0 || self.place(best) > 1.0;
@@ -125,13 +140,16 @@ impl Selection<'_> {
             if !is_known {
                 self.measure(n)?;
             }
+            // If there is still no separate run, it was stopped.
             if is_known || !has_own(&self.candidates[n]) {
                 return Ok(Some((n, basis)));
             }
         }
     }
 
-    /// Measures a candidate, and doubles the length until two runs agree about the guarantees.
+    /// Measures a candidate under a guard in a separate run that is as long as its claims need.
+    /// Then the length is doubled until two lengths in a row are sufficient to decide whether the
+    /// guarantees are kept.
     fn measure(&mut self, n: usize) -> Result<(), Failure> {
         let (trials, candidate) = (&mut self.trials, &mut self.candidates[n]);
         trials.report(format!("measuring {}", candidate.name()));
@@ -169,8 +187,9 @@ impl Selection<'_> {
         Ok(())
     }
 
-    /// Returns the policy with the shortest jobs if no policy has converged. If the replications
-    /// are much shorter than the largest mean size, the run is not conclusive.
+    /// Returns the policy under which the jobs stayed for the shortest time in its longest run,
+    /// with a guard. This is used if no policy has converged. If the replications are much shorter
+    /// than the largest mean size, the runs are not conclusive, because all policies look the same.
     fn unsettled(&mut self) -> Result<(usize, Basis), ChoiceError> {
         self.rank();
         let workload = self.trials.workload;

@@ -9,13 +9,15 @@ use synth_multiresource::artifact::{
 };
 use synth_multiresource::workload::{Fleet, Workload};
 
-/// The guard is used if the number of jobs is greater than each of these values multiplied by the
-/// mean number of jobs, under the rule and under the guard, respectively.
+/// The guard takes over at the first value multiplied by the mean number of jobs under the rule,
+/// and not before the second value multiplied by its own mean number of jobs. Otherwise, it would
+/// almost never let go, and the policy would be as slow as the guard.
 const GUARD: f64 = 10.0;
 const OWN: f64 = 4.0;
 
 pub(super) struct Guard {
     policy: artifact::Guard,
+    /// The mean number of jobs under the guard, or 0 if it is not known.
     mean_number: f64,
 }
 
@@ -66,7 +68,8 @@ fn of_server(workload: &Workload, options: &SynthesisOptions, msr: &Synthesis) -
 }
 
 impl Guard {
-    /// Returns the MSR policy without backfilling if there is a proof that it is stable.
+    /// Returns the MSR policy without backfilling, and with empty slots that keep their clocks, if
+    /// there is a proof that it is stable (for Poisson arrivals and exponential sizes).
     fn new(workload: &Workload, msr: &Synthesis) -> Option<Self> {
         let policy = MsrConfig {
             backfill: Backfill::None,
@@ -81,6 +84,8 @@ impl Guard {
     }
 }
 
+/// Returns the claimed mean number of jobs, or the sum of the upper bounds of the types; 0 without
+/// claims.
 fn mean_number(msr: &Synthesis) -> f64 {
     let claims = || msr.artifact.claims.iter();
     let all = claims().find(|c| c.quantity == Quantity::MeanNumber && c.job_type.is_none());
@@ -88,7 +93,13 @@ fn mean_number(msr: &Synthesis) -> f64 {
     all.map_or_else(|| most.map(|c| c.value).sum(), |claim| claim.value)
 }
 
-/// Returns the policy under the first guard that preempts no more than it; `None` if it needs none.
+/// Returns the policy under the first guard that preempts no more than it. Returns `None` if the
+/// policy needs no guard or if there is none.
+///
+/// The guard takes over at a number of jobs that is at least ten times the measured mean. If the
+/// distribution of this number decreases exponentially, only one job in 20 000 finds so many jobs
+/// in the system. The number is also so far above the mean of the guard that one half of it, where
+/// the guard lets go, is reached soon.
 pub(super) fn guarded(
     guards: &[Guard],
     workload: &Workload,

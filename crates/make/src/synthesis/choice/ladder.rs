@@ -1,8 +1,9 @@
 //! This module runs candidates with increasing lengths, like the rungs of a ladder. The candidate
 //! whose next run is the cheapest is always the next one.
 //!
-//! All runs of a rung have the same seed and length, so the ratio of two candidates is precise
-//! ([`synth_multiresource::simulator::paired_ratio`]).
+//! All runs of a rung have the same seed and length, so the ratio of two candidates is more precise
+//! than their means ([`synth_multiresource::simulator::paired_ratio`]). Two candidates are compared
+//! on the highest rung that both have reached.
 
 use std::cmp::Ordering;
 
@@ -17,11 +18,11 @@ use synth_multiresource::workload::Workload;
 const LONGER: u64 = 2;
 
 /// The maximum relative cost of a candidate, for every two rungs. If the cost is higher, the
-/// candidate is removed from the search.
+/// candidate is removed from the search. The last value is also used for all later rungs.
 const SLACK: [f64; 4] = [4.0, 2.0, 1.4, 1.25];
 
-/// The maximum number of better candidates, for every two rungs. If there are more, the candidate
-/// is removed from the search.
+/// If at least this number of candidates are better, the candidate is removed from the search.
+/// There is one value for every two rungs, and the last one is also used for all later rungs.
 const FIELD: [usize; 4] = [64, 12, 6, 4];
 
 /// The maximum relative cost of a candidate in the comparison. The value is higher if a run has not
@@ -29,6 +30,8 @@ const FIELD: [usize; 4] = [64, 12, 6, 4];
 const FAR: f64 = 2.0;
 const FAR_UNSETTLED: f64 = 10.0;
 
+/// If the fraction of time under the guard is greater than this, the guard is more than a
+/// safeguard.
 const UNDER_GUARD: f64 = 0.01;
 
 pub(super) struct Candidate<'w> {
@@ -121,6 +124,7 @@ impl Candidate<'_> {
 pub(super) struct Ladder {
     pub first: u64,
     pub replications: u32,
+    /// The runs end when the total work done since the start of the selection reaches this value.
     pub until: f64,
 }
 
@@ -255,6 +259,8 @@ impl<'w> Selection<'w> {
             let measured = other.own.as_ref()?;
             let (a, b) = self.settled(n, m)?;
             let (own, other) = (a.verdict.worst, b.verdict.worst);
+            // If no job of either candidate was late in a short run, the two are considered to be
+            // equal.
             let times = if own == other { 1.0 } else { own / other };
             let expected = times * measured.verdict.worst;
             times.is_finite().then_some((measured.run.events, expected))
@@ -305,8 +311,11 @@ impl<'w> Selection<'w> {
     /// Returns the candidates to continue: the best, and all that may be clearly better.
     pub(super) fn open(&self) -> Vec<usize> {
         let Some(best) = self.best(|_| true) else {
+            // A candidate that has not converged may look good as long as there are only a few of
+            // the jobs that it starves.
             return self.all(|_, c| !c.runs_away());
         };
+        // If a candidate cannot be selected, it is sufficient to know that it is better.
         let is_known = |n: usize, c: &Candidate<'_>| {
             !self.lags(best, n)
                 && (self.is_decided(best, n) || !c.is_eligible && self.is_surely_behind(n, best))

@@ -10,18 +10,28 @@ use synth_multiresource::simulator::{Estimate, Failure};
 /// The fraction of budget and time for the search.
 const SEARCH: f64 = 0.4;
 
+/// A run is only completed if its first part, which is 1 divided by this, is promising.
 const QUARTER: u64 = 4;
 
+/// The maximum number of events of the first runs. They are short because a deadline or an
+/// interrupt may end the search early.
 const FIRST: u64 = 100_000;
 
+/// All steps along one parameter must gain this fraction of a relevant difference. Otherwise, the
+/// parameter counts as idle.
 const WORTHWHILE: f64 = 0.2;
 
+/// The number of families that are tuned, and the fraction of the remaining work for each of them.
 const SHARES: [f64; 3] = [0.5, 0.6, 1.0];
 
+/// A candidate is only tuned if its relative cost is at most this.
 const NEAR: f64 = 1.3;
 
+/// The runs are shortened if the work for a family would not be sufficient for this number of full
+/// runs.
 const STEPS: f64 = 12.0;
 
+/// The fraction of the work of the search to find the candidates that are tuned.
 const STARTING: f64 = 0.5;
 
 impl Selection<'_> {
@@ -32,6 +42,7 @@ impl Selection<'_> {
         let mut seen: Vec<Family> = self.candidates.iter().map(|c| c.policy.clone()).collect();
         let each: f64 = seen.iter().map(|start| self.trials.work(start)).sum();
         let ladder = Ladder {
+            // All first runs together need at most half of this work.
             first: ((STARTING * share / 2.0 / each.max(1.0)) as u64).clamp(1, FIRST),
             replications: FEW,
             until: STARTING * share,

@@ -31,15 +31,21 @@ const BROKEN: f64 = 10.0;
 /// service multiplied by the first value, plus the second value.
 const CROWD: (f64, f64) = (200.0, 20_000.0);
 
+/// If there are more busy servers than this, an event takes longer.
 const CACHED: f64 = 300.0;
 
+/// The minimum number of events, and of jobs of each common type, for a meaningful cost.
 const TELLING: u64 = 100_000;
 const SOME: f64 = 30.0;
 
-/// The additional work to decide about guarantees, as a multiple of the budget and as a fraction of
-/// the default one. It is chosen such that no fewer guarantees are decided if the budget is larger.
+/// The additional work that is only used to decide about guarantees. It is at most the first value
+/// multiplied by the budget, and at most the second value multiplied by the default budget.
+/// Otherwise, a larger budget, of which the search uses more, could leave a guarantee undecided
+/// that is decided with a smaller one.
 const DECIDING: (f64, f64) = (3.0, 0.25);
 
+/// If the relative half-width of a mean is at least this, it is not precise enough for tuning. (The
+/// differences between policies are several times more precise.)
 const VAGUE: f64 = 0.06;
 
 pub(super) type Underway<'w> = (Simulation<'w>, u64);
@@ -48,10 +54,12 @@ pub(super) struct Trial {
     pub run: Run,
     /// The objective \[time\]; `None` without a steady state.
     pub value: Option<Estimate>,
-    /// The objective, which is higher if a guarantee is not kept. It is infinite if it is unknown.
+    /// The objective, which is increased if a guarantee is not kept. It is infinite without a
+    /// steady state.
     pub cost: f64,
     /// The cost for tuning; if the run is too short for means, from the jobs in its second half.
     pub rough_cost: f64,
+    /// Whether the run is long enough for tuning.
     pub is_telling: bool,
     /// The index of the common type with the fewest completions.
     pub fewest: Option<usize>,
@@ -67,6 +75,8 @@ impl Trial {
         self.run.health == Health::Unstable
     }
 
+    /// Returns the ratio of the objective to that of another run, from the replications in which
+    /// both have a value.
     pub(super) fn ratio(&self, objective: Objective, than: &Trial) -> Option<Estimate> {
         let [own, other] = [self, than].map(|trial| measured(objective, &trial.run).1);
         let known = own.iter().zip(other);
@@ -84,6 +94,7 @@ impl Trial {
         ])
     }
 
+    /// Returns the mean number of jobs in the second half of the run.
     pub(super) fn rough_number(&self) -> f64 {
         self.run.types.iter().map(late).sum()
     }
@@ -92,14 +103,16 @@ impl Trial {
 pub(super) struct Verdict {
     /// Index in [`Run::watched`] for each guarantee.
     pub seen: Vec<Option<usize>>,
-    /// The fraction of late jobs divided by the fraction that is allowed, for the worst guarantee.
+    /// The fraction of late jobs divided by the fraction that is allowed, for the worst guarantee;
+    /// 0 without guarantees.
     pub worst: f64,
-    /// The sort key. It is 0 if the guarantees are kept for the whole intervals, 1 if they are kept
-    /// for the means, and the value of `worst` otherwise.
+    /// The sort key. It is 0 if all guarantees are kept for the whole 95 % intervals, 1 if they are
+    /// kept as far as the run could show, and otherwise the value of `worst`, which is greater than
+    /// 1.
     pub place: f64,
     /// Whether the whole 95 % interval of some guarantee is above its limit.
     pub surely_breaks: bool,
-    /// Whether the intervals are narrow enough to decide.
+    /// Whether this is the case, or all guarantees are kept for the whole intervals.
     pub is_sure: bool,
 }
 
@@ -165,7 +178,8 @@ impl<'a> Trials<'a> {
         }
     }
 
-    /// Starts a stage that ends after this fraction of the time.
+    /// Starts a stage that ends after this fraction of the time. Its seed is `seed` plus the seed
+    /// of the options.
     pub(super) fn begin(&mut self, seed: u64, part: f64) {
         self.seed = self.choice.seed.wrapping_add(seed);
         self.end = self
@@ -197,7 +211,9 @@ impl<'a> Trials<'a> {
         *works.or_insert_with(|| misses * policy.work(workload))
     }
 
-    /// Simulates up to this number of events, or continues `underway`. Returns `None` if stopped.
+    /// Simulates up to this number of events in all replications, counted from the start of the
+    /// simulation, which may be `underway`. Returns `None` if it was stopped by an interrupt or the
+    /// deadline, because its results would depend on the machine.
     pub(super) fn run(
         &mut self,
         underway: &mut Option<Underway<'a>>,
@@ -290,8 +306,10 @@ impl<'a> Trials<'a> {
         }
     }
 
-    /// Returns the objective for the second half of a run (Little's law). It is increased if jobs
-    /// stay so long that the waits of a rare type after the end would not be seen.
+    /// Returns the objective from the jobs that are present in the second half of a run (Little's
+    /// law). If the jobs of a type stay longer than a twentieth of a replication, it is increased
+    /// in proportion. Otherwise, parameters that move the wait of a rare type beyond the end of the
+    /// run would look good.
     fn late_cost(&self, run: &Run) -> f64 {
         let pairs = run.types.iter().zip(self.workload.types());
         let stays: Vec<f64> = pairs.map(|(t, own)| late(t) / own.arrival_rate()).collect();
@@ -320,6 +338,7 @@ pub(super) fn measured(objective: Objective, run: &Run) -> (Option<Estimate>, &[
     }
 }
 
+/// Returns the mean number of jobs of a type in the second half of a run.
 fn late(of: &TypeResult) -> f64 {
     of.late.iter().sum::<f64>() / of.late.len() as f64
 }

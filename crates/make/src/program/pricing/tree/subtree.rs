@@ -4,6 +4,7 @@ use super::Search;
 use crate::program::pricing::{BranchAndBound, Item, by_efficiency};
 use synth_multiresource::schedule::{Schedule, price};
 
+/// The maximum number of table entries, multiplied by the number of types.
 const TABLE: u64 = 20_000;
 
 impl Search<'_> {

@@ -378,7 +378,7 @@ fn describes_a_policy() {
     for words in [
         "3 types of jobs on one server",
         "ρ = 0.9 of the maximum that any policy can sustain (proved",
-        "it works on 2 schedules in turn",
+        "the policy uses 2 schedules in turn",
         "50.0   2 type-3",
         "Exact: mean number, mean response, response p95, weighted response.",
         "without the backfilling and the release of empty slots that\nit runs",

@@ -5,12 +5,15 @@ use super::{Event, Knows, System};
 use crate::schedule::Packing;
 use crate::workload::Workload;
 
-/// The jobs that are allowed to pass a blocked job, which is called the lead. A job can pass it if
-/// it fits next to the capacity that is kept for the lead, where the oldest job comes first. It can
-/// also pass the lead if its mean size is at most `κ` times the remaining time of the lead, where
-/// it is assumed that all running jobs with at most this mean size have left. This prevents short
-/// jobs from extending the time that allows them to start. If jobs have limits, the limit of the
-/// job is compared with `κ` times the time until the limits of the running jobs.
+/// The jobs that are allowed to pass a blocked job, which is called the lead. The oldest of them is
+/// the first. A job that fits on the server can pass the lead
+///
+/// - if it also fits next to the capacity that is kept, or
+/// - if its mean size is at most `κ` times the remaining waiting time of the lead, where it is
+///   assumed that all running jobs with at most this mean size have already left. This prevents
+///   short jobs from extending the time that allows them to start. If limits are used, a job can
+///   instead pass the lead if its limit is at most `κ` times the time until the lead fits according
+///   to the limits of the running jobs.
 #[derive(Clone, Debug)]
 pub(super) struct BackfillRule {
     pub let_in: f64,
@@ -80,7 +83,8 @@ impl BackfillRule {
         count as u32
     }
 
-    /// Starts the oldest job that can pass the next `lead` job; all jobs except `staying` leave.
+    /// Starts the oldest job that can pass the next job of type `lead`, if all running jobs except
+    /// `staying` leave. Returns `false` if there is no such job.
     pub(super) fn pass(&mut self, lead: usize, staying: &[u32], system: &mut System) -> bool {
         let within = self.limits.as_ref().map_or(0.0, |jobs| {
             let until = jobs.running.room_for(lead, 0, &mut self.free, system);

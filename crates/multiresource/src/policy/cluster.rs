@@ -76,8 +76,8 @@ impl System {
     }
 
     /// Sets the units of each resource (length R) on server `n` of a fleet that are used by others
-    /// or are not available. If they exceed the free units, jobs that need the resource do not
-    /// start.
+    /// or are not available. They may exceed the free units: running jobs continue, and jobs that
+    /// need a resource with no free units do not start.
     pub fn occupy(&mut self, n: usize, units: &[u64], now: f64) {
         self.advance(now);
         let resources = self.capacity().len();
@@ -128,7 +128,7 @@ impl System {
         self.queue_changed(i);
     }
 
-    /// Returns whether this job runs.
+    /// Returns `true` if this job is running.
     #[inline]
     pub fn runs(&self, job: Job) -> bool {
         let entry = &self.entries[job.slot as usize];

@@ -35,8 +35,8 @@ impl Drains {
     }
 
     /// Returns the expected time \[time\] until one more job of type `i` fits if all running jobs
-    /// except `staying` leave. Jobs with a mean size of at most `than` are not counted, because a
-    /// job must not extend the time that allows it to start.
+    /// except `staying` leave. Jobs with a mean size of at most `than` are treated as if they had
+    /// already left, because a job must not extend the time that allows it to start.
     pub(super) fn wait(&mut self, i: usize, staying: &[u32], than: f64, system: &System) -> f64 {
         let mut longest: f64 = 0.0;
         for (j, demand) in system.demand(i).iter().enumerate() {
@@ -70,6 +70,7 @@ impl Drains {
     }
 }
 
+/// The maximum number of steps of Newton's method, which approaches the root from below.
 const STEPS: usize = 12;
 
 const SMALL: f64 = 1e-3;

@@ -13,7 +13,8 @@ impl System {
         job
     }
 
-    /// Adds a job of type `i` with a run-time limit \[time\].
+    /// Adds a job of type `i` that arrives at time `now` and runs for at most `limit` \[time\].
+    /// This is required by rules that [use limits](super::Policy::knows).
     pub fn arrive_limited(&mut self, i: usize, now: f64, limit: f64) -> Job {
         let job = self.arrive_sized(i, now, f64::NAN);
         self.set_limit(job, limit);
@@ -44,7 +45,8 @@ impl System {
         Job { arrived, ..job }
     }
 
-    /// Adds a job of type `i` of this size \[time\].
+    /// Adds a job of type `i` and of this size \[time\] that arrives at time `now`. The size is
+    /// only required by rules that [use sizes](super::Policy::knows).
     #[inline(always)]
     pub fn arrive_sized(&mut self, i: usize, now: f64, size: f64) -> Job {
         self.advance(now);
@@ -67,13 +69,15 @@ impl System {
         }
     }
 
-    /// Ends the `n`-th running job of type `i`, in no particular order. `None` if fewer run.
+    /// Ends the running job of type `i` with index `n`, in no particular order. Returns `None`,
+    /// without effect, if there is no such job.
     pub fn complete(&mut self, i: usize, n: usize, now: f64) -> Option<Job> {
         let slot = self.running_jobs(i).nth(n)?.slot;
         Some(self.complete_slot(slot, now).job)
     }
 
-    /// Ends the running job of type `i` of this number, in `O(running)`. `None` if it does not run.
+    /// Ends the running job of type `i` with this number, in `O(running)`. Returns `None`, without
+    /// effect, if it is not running.
     pub fn complete_job(&mut self, i: usize, number: u64, now: f64) -> Option<Job> {
         let slot = self.running_jobs(i).find(|job| job.number == number)?.slot;
         Some(self.complete_slot(slot, now).job)
@@ -86,7 +90,8 @@ impl System {
         }
     }
 
-    /// Sets whether jobs are restarted. In this case, it is not known which devices they use.
+    /// Sets whether jobs that already ran are started again. It is not known which devices such a
+    /// job uses, and it may be spread over several of them.
     pub fn resume_jobs(&mut self, resumes: bool) {
         if let Some(hosts) = &mut self.hosts {
             hosts.resumes = resumes;
@@ -220,8 +225,8 @@ impl System {
         self.queued.length + self.pools.count
     }
 
-    /// Calls `of_type` for each type with the integrals of the number of jobs that are in the
-    /// system, in service and offered since the last call.
+    /// Calls `of_type` for each type with the integrals, over the time since the last call, of the
+    /// number of jobs in the system, the number of jobs in service and the number of offered slots.
     pub fn collect(&mut self, mut of_type: impl FnMut(usize, [f64; 3])) {
         let length = self.now - self.origin;
         for i in 0..self.types.len() {

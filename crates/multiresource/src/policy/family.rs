@@ -70,13 +70,14 @@ rules! {
     Msr(MsrConfig): "msr";
     /// Static Quickswap, which serves one type after the other.
     StaticQuickswap(StaticQuickswapConfig): "static-quickswap";
-    /// Adaptive Quickswap, which serves the largest jobs until a waiting job cannot start.
+    /// Adaptive Quickswap, which starts the largest jobs first until a waiting type cannot start.
     AdaptiveQuickswap(AdaptiveQuickswapConfig): "adaptive-quickswap";
     /// Adaptive MSR, which switches between working schedules based on the queue lengths.
     AdaptiveMsr(AdaptiveMsrConfig): "adaptive-msr";
     /// First-fit with a reservation, which is only made if it is worth the cost of the drain.
     Reserving(ReservingConfig): "reserving";
-    /// TDC (targets, drain, commitment), which selects the best schedule, including drains.
+    /// TDC (targets, drain, commitment), which selects the most valuable set of jobs and takes the
+    /// time of the drain into account.
     Tdc(TdcConfig): "tdc";
     /// MaxWeight, which always runs the schedule with the maximum weight and uses preemption.
     MaxWeight(MaxWeightConfig): "max-weight";
@@ -90,7 +91,7 @@ rules! {
     Guarded(GuardedConfig): "guarded";
 }
 
-/// All rules that can be selected by name.
+/// The rules that can be selected by name in `compare`.
 pub(crate) const NAMED_RULES: &[NamedRule] = &[
     backfilling::named::FIRST_FIT,
     backfilling::named::FCFS,
@@ -175,17 +176,20 @@ impl Family {
     }
 }
 
-/// A rule with a guard. If there are too many jobs in the system, a policy that is proved to be
-/// stable is used until there are only a few jobs left. This is stable for any rule.
+/// A rule with a guard, for rules for which no proof of stability is known. If there are too many
+/// jobs in the system, a policy that is proved to be stable is used until there are only a few jobs
+/// left. Together, they are stable for any rule.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GuardedConfig {
-    /// The rule that is used normally. It must not have a guard itself.
+    /// The rule that is used normally. It must not be MSR, a partition, Randomized Timers or a rule
+    /// with a guard.
     pub rule: Box<Family>,
     /// The policy that is used if there are too many jobs: on one server, a Markovian Service Rate
-    /// policy without preemption and without backfilling; on a fleet, a partition.
+    /// policy with the same kind of preemption as the rule and without backfilling; on a fleet, a
+    /// partition.
     pub guard: Guard,
-    /// The number of jobs in the system, `B`, at which the guard is used.
+    /// The guard is used as soon as the number of jobs in the system is at least this value, `B`.
     pub from: u64,
     /// The guard is used until the number of jobs is less than this value, `b`, where `1 ≤ b < B`.
     pub until: u64,
@@ -197,7 +201,7 @@ pub struct GuardedConfig {
 pub enum Guard {
     /// The policy for one server.
     Msr(MsrConfig),
-    /// On a fleet. Recognized by its field `assignments`.
+    /// The policy for a fleet, which is recognized by its field `assignments`.
     Partition(PartitionConfig),
 }
 
@@ -242,7 +246,7 @@ impl PolicyConfig for GuardedConfig {
 
     fn words(&self, workload: &Workload) -> String {
         format!(
-            "{}\nGuard: if there are {} jobs in the system, a policy that is proved to be stable is used until there are fewer than {} jobs. {}",
+            "{}\nGuard: if there are at least {} jobs in the system, a policy that is proved to be stable is used until there are fewer than {} jobs. {}",
             self.rule.words(workload),
             self.from,
             self.until,

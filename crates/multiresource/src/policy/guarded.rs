@@ -1,8 +1,8 @@
 use super::{Event, Job, Knows, LearnedRuntimes, Policy, System};
 
-/// A rule with a guard. If there are `B` jobs in the system, a policy that is proved to be stable
-/// is used until there are fewer than `b` jobs. On one server, this is a Markovian Service Rate
-/// policy without backfilling. On a fleet, it is a [`Partition`](super::Partition).
+/// A rule with a guard. If there are at least `B` jobs in the system, a policy that is proved to be
+/// stable is used until there are fewer than `b` jobs. On one server, this is a Markovian Service
+/// Rate policy without backfilling. On a fleet, it is a [`Partition`](super::Partition).
 ///
 /// The process is positive recurrent if the sizes are exponential and the arrivals are Poisson.
 /// There is a finite number of states with fewer than `b` jobs. From these states, the process

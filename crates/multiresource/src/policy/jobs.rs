@@ -23,7 +23,8 @@ pub enum Action {
     Stop(usize, Job),
 }
 
-/// A decision that cannot be carried out by any server. It ends the run, which is not valid.
+/// A decision that cannot be carried out by any server. It ends the run, and the results of the run
+/// are not valid.
 #[derive(Clone, Debug, thiserror::Error, PartialEq)]
 pub enum Violation {
     /// A job was started where it does not fit.
@@ -80,7 +81,8 @@ impl Entry {
 
 pub(super) const WAITING: u32 = u32::MAX;
 
-/// The number and, in the lowest bits, the slot of a waiting job: at most 2^40 and 2^24.
+/// The number and, in the lowest bits, the slot of a waiting job. There can be at most 2^24 jobs in
+/// the system and 2^40 jobs in a run.
 #[derive(Clone, Copy, PartialEq, PartialOrd)]
 pub(super) struct Ticket(u64);
 
@@ -110,6 +112,7 @@ pub(super) struct Type {
     pub service_rate: f64,
     pub waiting: VecDeque<Ticket>,
     pub running: u32,
+    /// Slots that hold capacity but do not serve a job: setups in progress.
     pub held: u32,
     pub present: FirstMoment,
     pub busy: FirstMoment,

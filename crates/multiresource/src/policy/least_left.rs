@@ -93,6 +93,7 @@ impl LeastLeftFirst {
     fn carry_out(&mut self, system: &mut System) {
         let mut moved = Vec::new();
         for (i, queue) in self.queues.iter_mut().enumerate() {
+            // The jobs that start must be removed before the jobs that stop are added.
             let rest = queue.waiting.len() - queue.starts;
             moved.extend(queue.waiting.drain(rest..).map(|(_, job)| (i, job)));
             for job in queue.running.split_off(queue.stays) {

@@ -3,8 +3,9 @@
 //! Each rule has its own file. It contains the decisions of the rule ([`Policy`]), its settings
 //! together with the functions that are needed for policy files, tuning and reports
 //! ([`PolicyConfig`]), and its entry in comparisons ([`NamedRule`]). All rules are listed in
-//! `family`. The settings end with `Config` and build the online rule (`TdcConfig: PolicyConfig`,
-//! `Tdc: Policy`). To add a rule, start with a copy of `server_filling.rs`.
+//! `family`. The names of the settings end with `Config`, and the settings build the online rule
+//! (`TdcConfig: PolicyConfig`, `Tdc: Policy`). To add a rule, start with a copy of
+//! `server_filling.rs`.
 //!
 //! The function [`Policy::react`] is called with an [`Event`] and can change a [`System`]. The
 //! functions to read the state are in `view.rs`, and the functions to change it are in `system.rs`.
@@ -94,7 +95,8 @@ pub enum Event {
 
 /// An online rule.
 pub trait Policy: CloneRule {
-    /// Returns the number of exponential clocks; see [`System::set_clock`].
+    /// Returns the number of exponential clocks, which are numbered from 0. Their rates are 0 at
+    /// first and are set by [`System::set_clock`].
     fn clocks(&self) -> usize {
         0
     }
@@ -122,7 +124,8 @@ pub trait Policy: CloneRule {
         false
     }
 
-    /// Adds one of several events that happen at the same time, without starting any jobs.
+    /// Adds one of several events that happen at the same time, without starting any jobs. This is
+    /// only called for rules that [decide on the state](Policy::decides_on_state).
     fn note(&mut self, _event: Event, _system: &mut System) {}
 
     /// Makes a single decision for all events that have been added.
@@ -140,7 +143,8 @@ pub trait Policy: CloneRule {
         self.take_over(system);
     }
 
-    /// Starts on a system that contains running jobs of another scheduler. Clocks have no memory.
+    /// Starts on a system that may contain running jobs of another scheduler. The clocks are set
+    /// again, because they have no memory.
     fn resume(&mut self, system: &mut System) {
         self.begin(system);
         self.take_over(system);

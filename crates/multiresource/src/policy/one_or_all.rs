@@ -3,7 +3,8 @@ use crate::schedule::Packing;
 use crate::workload::Workload;
 
 /// A system with two types of jobs. A heavy job needs the whole server, and there is enough
-/// capacity for several light jobs at the same time (Quickswap paper, section 4.1).
+/// capacity for several light jobs at the same time (Quickswap paper, section 4.1, where a light
+/// job needs one server and a heavy job needs all `k`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OneOrAll {
     /// The light type.
@@ -18,7 +19,8 @@ impl OneOrAll {
     /// Returns the system of a workload.
     ///
     /// # Errors
-    /// Returns an error if the workload has other types. The message contains their names.
+    /// Returns an error if the workload is not a one-or-all system. The message names the types
+    /// that are the reason.
     pub fn new(workload: &Workload) -> Result<Self, Unsuitable> {
         let packing = Packing::new(workload);
         let name = |i: &usize| workload.types()[*i].name();

@@ -73,7 +73,7 @@ struct WrittenPriority {
 }
 
 /// Parses a custom policy. The `name` of the file is used in messages. An MSR policy uses full
-/// preemption and, if it has weights, a switching rate of 1.
+/// preemption and, if it has weights, a switching rate of 1, until other values are selected.
 ///
 /// # Errors
 /// Returns all errors in the document.

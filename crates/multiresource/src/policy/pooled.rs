@@ -25,7 +25,7 @@ pub(super) const RESERVES: &[f64] = &[0.3, 0.5, 0.7, 0.85, 1.0, 1.15, 1.3, 1.5, 
 #[derive(Clone, Debug)]
 pub struct Pooled {
     policy: BackfillingConfig,
-    /// The classes of types, with the highest priority first and the oldest job first.
+    /// The classes of types in queue order. In a class, the oldest job comes first.
     classes: Vec<Vec<usize>>,
     reserved: Option<ReservedRoom>,
     refused: Vec<bool>,
@@ -209,7 +209,8 @@ impl ReservedRoom {
         }
     }
 
-    /// Finds the servers for the next job of type `i`. For a gang, each server is checked.
+    /// Finds the servers for the next job of type `i`, and returns `false` if it must not start.
+    /// For a gang, the effect on other types is checked for each server separately.
     fn team(&mut self, i: usize, hosts: &Hosts, team: &mut Vec<usize>) -> bool {
         let nodes = hosts.nodes(i);
         let most = |own: &ReservedRoom, j: usize| nodes as u64 * own.most[j];

@@ -49,6 +49,7 @@ impl Pools {
         }
     }
 
+    /// Returns the jobs in the pool of type `i`, which may also be of other types.
     pub(super) fn alike(&self, i: usize) -> &[u32] {
         &self.pools[self.of_type[i] as usize].jobs
     }
@@ -77,7 +78,8 @@ impl Pools {
     }
 
     /// Returns the slot for a uniform point in the range `[0, rate)`, and a number that is uniform
-    /// in the range `[0, top)`. The job ends if this number is less than its rate.
+    /// in the range `[0, top)`. The job ends if this number is less than its rate. Returns `None`
+    /// if the running sum `rate` is too large because of rounding errors.
     #[inline]
     pub(super) fn draw(&self, mut point: f64) -> Option<(u32, f64)> {
         for pool in &self.pools {

@@ -55,14 +55,15 @@ pub struct StaticQuickswapConfig {
     pub thresholds: Vec<u32>,
     /// Whether the next type starts as soon as it fits, while the last one drains.
     pub overlap: bool,
-    /// If `true`, a turn ends even if no other type is waiting, as in the paper.
+    /// If `true`, a turn also ends in this way if no other type is waiting, exactly as in the
+    /// paper. For one-or-all systems, the means are then known exactly.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub strict: bool,
 }
 
 impl StaticQuickswapConfig {
-    /// Returns the policy of the paper, with the types in descending order of dominant share and
-    /// `ℓ_i = c_i − 1`.
+    /// Returns the policy of the paper, with `ℓ_i = c_i − 1` and the types in descending order of
+    /// dominant share. If two shares are equal, the type with the lower index comes first.
     pub fn published(workload: &Workload) -> Self {
         let packing = Packing::new(workload);
         let threshold = |i| packing.alone(i).saturating_sub(1);
@@ -149,7 +150,8 @@ impl PolicyConfig for StaticQuickswapConfig {
         )
     }
 
-    /// A threshold must be less than the number of jobs that fit, or jobs could wait after a turn.
+    /// Each type must have its turn, and its threshold must be less than the number of its jobs
+    /// that fit, which is the maximum number in service.
     fn check(&self, fleet: &Fleet, findings: &mut Findings) {
         let workload = fleet.envelope();
         let (types, thresholds) = (workload.types(), &self.thresholds);
@@ -216,6 +218,7 @@ impl PolicyConfig for StaticQuickswapConfig {
                 let i = context.several[axis - 2];
                 self.thresholds[i] = turned(i, self.thresholds[i]);
             }
+            // A cycle of two types has only one order.
             axis if up && self.cycle.len() > 2 => {
                 let place = axis - 2 - context.several.len();
                 self.cycle.swap(place, place + 1);
@@ -359,10 +362,11 @@ impl Policy for StaticQuickswap {
 
 /// Adaptive Quickswap, without preemption. It uses Most Servers First until there is a waiting type
 /// that has no job in service, and no type in service has a waiting job. Then only the waiting job
-/// with the largest need can start. If it is running, Most Servers First is used again.
+/// with the largest need can start, which is determined again after each event. As soon as it is
+/// running, Most Servers First is used again.
 ///
-/// The rule is not always stable. The paper does not use several resources. In this case, the need
-/// is the dominant share `max_j D_ij / P_j`, and if two needs are equal, the older job comes first.
+/// Its stability is not guaranteed. The paper has one resource. If there are several, the need is
+/// the dominant share `max_j D_ij / P_j`. If two needs are equal, the older job comes first.
 ///
 /// The source is Chen, Grosof, Berg, "Improving Nonpreemptive Multiserver Job Scheduling with
 /// Quickswap", 2025, section 4.3. A decision takes `O(K)`.

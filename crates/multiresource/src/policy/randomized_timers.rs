@@ -73,10 +73,10 @@ impl PolicyConfig for RandomizedTimersConfig {
 /// IEEE/ACM Transactions on Networking 26(5), 2018.
 ///
 /// Only the abstracts were available. The details of the clocks, weights and dummies are from
-/// memory. The factor `r μ_i` is our choice, and an arrival replaces a dummy, which does not change
-/// any rate if the sizes are exponential. This means that the results of this rule cannot be used
-/// as results of the published rules. In the papers, there are many servers and a clock selects one
-/// of them at random. This implementation only has one server.
+/// memory. The factor `r μ_i` is our choice. It is also our choice that an arrival replaces a
+/// dummy, which does not change any rate if the sizes are exponential. This means that the results
+/// of this rule cannot be used as results of the published rules. In the papers, there are many
+/// servers and a clock selects one of them at random. This implementation only has one server.
 #[derive(Clone, Debug)]
 pub struct RandomizedTimers {
     rate: f64,
@@ -158,6 +158,7 @@ impl Policy for RandomizedTimers {
                 system.start(i);
             }
             Event::Clock(clock) if clock < types => self.attempt(i, system),
+            // If there is no dummy, the clock was stopped before this event arrived.
             Event::Clock(_) if self.dummies[i] > 0 => self.leave(i, system),
             _ => {}
         }

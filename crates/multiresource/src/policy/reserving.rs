@@ -22,7 +22,8 @@ pub struct ReservingConfig {
     /// The factor `κ`, at least 0. During a drain, a job can start if its mean size is at most `κ`
     /// times the remaining time of the drain.
     pub let_in: f64,
-    /// If `true`, `κ` is used for the limits of jobs instead of their mean sizes.
+    /// If `true`, `κ` is used for the limits of jobs instead of their mean sizes, and the remaining
+    /// time is also based on limits.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub limits: bool,
 }

@@ -16,7 +16,8 @@ pub trait PolicyConfig {
     /// Describes the policy for a reader who has never seen it.
     fn words(&self, workload: &Workload) -> String;
 
-    /// Checks that the numbers are in range and fit the servers.
+    /// Checks that the numbers are in range and fit the servers. Whether the jobs have the required
+    /// limits is checked elsewhere, for all rules.
     fn check(&self, _fleet: &Fleet, _findings: &mut Findings) {}
 
     /// Returns whether the policy may stop running jobs.
@@ -61,7 +62,8 @@ pub trait PolicyConfig {
     }
 
     /// Returns the tuning parameters that have a grid, in the order in which they are tuned. A grid
-    /// is only used for the search. The valid values are defined by [`PolicyConfig::check`].
+    /// is only used for the search. The valid values are defined by [`PolicyConfig::check`]. From a
+    /// value between two points of the grid, tuning moves to the next point.
     fn grids(&mut self, _context: &TuningContext<'_>) -> Vec<(&mut f64, &'static [f64])> {
         Vec::new()
     }
@@ -71,7 +73,8 @@ pub trait PolicyConfig {
         0
     }
 
-    /// Moves a parameter without a grid a step. `None` at the end of its range.
+    /// Moves a parameter without a grid one step up or down. Returns `None` at the end of its
+    /// range.
     fn step(&mut self, _axis: usize, _up: bool, _context: &TuningContext<'_>) -> Option<()> {
         None
     }
@@ -122,7 +125,7 @@ impl NamedRule {
     /// Builds the rule for one server or for a fleet.
     ///
     /// # Errors
-    /// If the rule cannot serve the workload.
+    /// Returns an error if the rule cannot serve the workload.
     pub fn rule(
         &self,
         fleet: &Fleet,
@@ -176,7 +179,8 @@ macro_rules! no_settings {
 }
 pub(super) use no_settings;
 
-/// Formats each number in the settings as "name value", and each flag that is set as "name".
+/// Formats each number and each word in the settings as "name value", and each flag that is set as
+/// "name". Lists, such as the values of each type, are omitted.
 pub(super) fn settings_in_words(policy: &impl Serialize) -> Option<String> {
     let mut words = Vec::new();
     list_words(&serde_json::to_value(policy).ok()?, &mut words);

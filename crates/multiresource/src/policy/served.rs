@@ -2,7 +2,7 @@ use std::collections::VecDeque;
 
 use super::{Job, System};
 
-/// The jobs of a class. The first `count` jobs are running.
+/// The jobs of a class in the order of arrival. The first `count` jobs are running.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Served {
     pub jobs: VecDeque<(usize, Job)>,

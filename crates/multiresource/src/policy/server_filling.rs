@@ -66,7 +66,7 @@ impl PolicyConfig for ServerFillingConfig {
 /// The source is Grosof, Harchol-Balter, Scheller-Wolf, "WCFS: a new framework for analyzing
 /// multiserver systems", Queueing Systems 102, 2022. If `k` and all needs are powers of two (times
 /// one unit), all servers are used if there is enough work, and the rule is throughput-optimal.
-/// With other needs, some of the servers may be idle if there are waiting jobs.
+/// With other needs, some of the servers may be idle while jobs are waiting.
 ///
 /// If a job is in the prefix, it stays there until it leaves the system, because the number of jobs
 /// before it never increases. An arrival behind the prefix takes `O(1)`. Other decisions take
@@ -94,7 +94,7 @@ impl ServerFilling {
     /// Creates the rule.
     ///
     /// # Errors
-    /// If there is more than one resource.
+    /// Returns an error if there is more than one resource.
     pub fn new(workload: &Workload) -> Result<Self, Unsuitable> {
         let (servers, needs) = one_resource(workload)?;
         let mut distinct = needs.clone();

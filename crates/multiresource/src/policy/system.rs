@@ -10,9 +10,10 @@ use crate::schedule::Packing;
 use crate::workload::{Fleet, Workload};
 use synth_simulation::Meter;
 
-/// The queues and one server, or all servers of a fleet behind the same queues. Every change is
-/// checked, in release builds too; the first infeasible decision is kept in [`System::violation`]
-/// and has no effect.
+/// The queues and one server, or all servers of a fleet behind the same queues. In a fleet,
+/// [`System::start`] selects the servers according to the [`Placement`](super::Placement). Every
+/// change is checked, in release builds too. The first infeasible decision is kept in
+/// [`System::violation`] and has no effect.
 pub struct System {
     pub(super) types: Vec<Type>,
     pub(super) entries: Vec<Entry>,
@@ -39,10 +40,11 @@ pub struct System {
     /// If `true`, decisions are added to `actions`.
     pub noting: bool,
     pub(super) counters: Counters,
-    /// The last job that has ended, with its run time \[time\]. Its slot has not been changed yet.
+    /// The last job that has ended, with its run time \[time\]. It is still in its slot until the
+    /// next job arrives.
     pub(super) ended: (Job, f64),
     pub(super) withdrawn: u64,
-    /// Measures the fraction of the time in which the guard is used.
+    /// Measures the time in which the guard of the policy is used.
     pub(super) guarded: Meter,
     pub(super) guarded_time: f64,
     pub(super) violation: Option<Violation>,
@@ -171,8 +173,8 @@ impl System {
         }
     }
 
-    /// Preempts the youngest job of type `i` and holds its capacity until
-    /// [`System::release_setup`].
+    /// Preempts the youngest running job of type `i` and holds its capacity until
+    /// [`System::release_setup`]. This is not supported for fleets.
     pub fn stop_into_setup(&mut self, i: usize) {
         let Some(job) = self.youngest_running(i).filter(|_| self.hosts.is_none()) else {
             return self.violate(Violation::NoJob(i));
@@ -192,7 +194,8 @@ impl System {
         }
     }
 
-    /// Holds the capacity of a type-i slot without a job until [`System::release_setup`].
+    /// Holds the capacity of a type-i slot without a job until [`System::release_setup`]. This is
+    /// not supported for fleets.
     pub fn hold(&mut self, i: usize) {
         if self.hosts.is_some() || !self.room.take(i) {
             return self.violate(Violation::Capacity(i));
@@ -220,8 +223,8 @@ impl System {
         self.clocks[clock] = rate;
     }
 
-    /// Sets the time at which the rule must be called again. If it is infinite, the rule is not
-    /// called. This can only be used by rules that
+    /// Sets the time at which the rule must be called even if there is no event. If it is infinite,
+    /// the rule is only called for events. This can only be used by rules that
     /// [decide on the state](super::Policy::decides_on_state) and use sizes or limits.
     pub fn wake_at(&mut self, time: f64) {
         self.wake = time;

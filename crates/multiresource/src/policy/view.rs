@@ -110,7 +110,8 @@ impl System {
         self.ended.0.number
     }
 
-    /// Returns the last job that has ended and its run time \[time\], until the next arrival.
+    /// Returns the last job that has ended and its run time since it last started \[time\]. Its
+    /// limit and its user are available until the next job arrives.
     pub fn last_ended(&self) -> (Job, f64) {
         self.ended
     }
@@ -203,7 +204,8 @@ impl System {
         }
     }
 
-    /// Calls `is_last` for each unlocked server that fits, in order, until it returns `true`.
+    /// Calls `is_last` for each unlocked server on which a job of type `i` fits, in the order of
+    /// the placement, until it returns `true`. Returns `false` if it never does.
     pub(super) fn any_server(&self, i: usize, mut is_last: impl FnMut(usize) -> bool) -> bool {
         match &self.hosts {
             None => self.room.fits(i) && is_last(0),

@@ -8,10 +8,12 @@ use crate::workload::Workload;
 /// The cost of a drain for a schedule, and the jobs that can start during the drain.
 ///
 /// All running jobs that do not have a slot leave. The lead of a schedule is the type with the
-/// largest number of missing jobs, weighted by price. Let `D` be the time until one more job of the
-/// lead fits, and let `F = max_i Q_i E[S_i] / u_i` be the time until the schedule runs out of jobs.
-/// The weight of the schedule is then multiplied by `F / (F + c D)`. Other jobs are allowed to pass
-/// the waiting jobs of the schedule ([`BackfillRule`]).
+/// largest number of missing jobs, weighted by price. Let `D` be the expected time until one more
+/// job of the lead fits, and let `F = max_i Q_i E[S_i] / u_i` be the time until the schedule runs
+/// out of jobs. The weight of the schedule is then multiplied by `F / (F + c D)`, because nothing
+/// is earned during a drain. Other jobs are allowed to pass the waiting jobs of the schedule
+/// ([`BackfillRule`]). Capacity is kept for all jobs of the schedule, and for the longest of the
+/// other running jobs that can stay.
 #[derive(Clone, Debug)]
 pub(super) struct Draining {
     price: f64,
@@ -104,8 +106,8 @@ mod tests {
     use super::*;
     use crate::policy::Switching;
 
-    /// The test uses ten light jobs with a mean size of 2 and five heavy jobs: `D = 2 H_n`,
-    /// `F = 15`.
+    /// While `n` light jobs with a mean size of 2 are running and five heavy jobs with a mean size
+    /// of 3 are waiting, `D = 2 H_n` and `F = 5 · 3`.
     #[test]
     fn drain_discount_matches_closed_form() {
         let text = "{kind: multiresource, time_unit: s, server: {capacity: {cpu: 10}}, jobs: [

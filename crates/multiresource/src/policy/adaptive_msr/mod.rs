@@ -29,8 +29,8 @@ use worth::{Slots, Worths};
 /// idle, multiplied by the weight of the schedule, is less than `patience`.
 ///
 /// In a one-or-all system, `waste` is the threshold `ℓ/k` of Quickswap, and `margin` and `floor`
-/// end the turn of the heavy jobs early, as in the optimal policy. In section 7 of the MSR paper,
-/// `patience` is the value at which the optimal policy starts to hold capacity.
+/// end the turn of the heavy jobs while some of them are left, as in the optimal policy. In section
+/// 7 of the MSR paper, `patience` is the value at which the optimal policy starts to hold capacity.
 ///
 /// If `drain` or `let_in` is set, drains are allowed at a cost, and other jobs can start during a
 /// drain (see `draining`). Otherwise, a decision takes `O(N + K)` for `N` schedules, plus the size
@@ -63,7 +63,7 @@ impl PolicyConfig for AdaptiveMsrConfig {
         } = self.switching;
         let ready = if drain > 0.0 {
             format!(
-                "; the weight of a schedule is multiplied by `F/(F + {drain} D)`, where `D` is the waiting time of the job type with the most missing jobs, and `F` is the time until the schedule runs out of jobs (drain)"
+                "; the weight of a schedule is multiplied by F/(F + {drain} D), where D is the time until one more job of the type with the most missing jobs fits, and F is the time until the schedule runs out of jobs (drain)"
             )
         } else {
             " and it can start a job immediately".into()
@@ -252,7 +252,7 @@ impl Policy for AdaptiveMsr {
         let slots = self.worths.schedules[self.present].iter();
         let slots = slots.map(|slots| (slots.job_type, slots.count));
         Some(format!(
-            "uses the schedule {} and may keep some capacity for its jobs",
+            "uses the schedule of {} and may keep some capacity for its jobs",
             super::in_words(slots, names)
         ))
     }

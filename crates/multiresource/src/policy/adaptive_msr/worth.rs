@@ -53,8 +53,8 @@ impl Worths {
         }
     }
 
-    /// Updates the values, and returns `true` if no event was missed. The sums are always computed
-    /// from scratch, so that rounding errors do not add up.
+    /// Updates the values, and returns `true` if no event was missed since the last call. The sums
+    /// are always computed from scratch, so that rounding errors do not add up.
     pub(super) fn look(&mut self, event: Event, system: &System) -> bool {
         let counters = system.counters();
         let seen = counters.arrivals + counters.completions;

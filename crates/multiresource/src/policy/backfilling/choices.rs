@@ -24,7 +24,8 @@ pub struct Backfilling {
     pub estimates: Estimates,
     /// The server that is used if a job fits on more than one server.
     pub placement: Placement,
-    /// A job that has waited longer than this \[time\] moves to the head and gets a reservation.
+    /// A job that has waited longer than this \[time\] moves to the head of the queue, in order of
+    /// arrival, and gets a reservation.
     pub longest_wait: Option<f64>,
 }
 
@@ -84,12 +85,13 @@ impl Backfilling {
     };
 
     /// Most Servers First (MSF), which is defined for one resource in the Quickswap paper (Chen,
-    /// Grosof, Berg, "Improving Nonpreemptive Multiserver Job Scheduling with Quickswap", 2025).
+    /// Grosof, Berg, "Improving Nonpreemptive Multiserver Job Scheduling with Quickswap", 2025),
+    /// where it is MSFQ with a threshold of 0.
     ///
     /// If there is only one server, this is the Best-Fit rule of Maguluri, Srikant, Ying,
     /// "Stochastic models of load balancing and scheduling in cloud computing clusters", INFOCOM
-    /// 2012, where the "best" job is the job with the largest dominant share. It is not
-    /// throughput-optimal.
+    /// 2012, where we interpret the "best" job as the job with the largest dominant share of the
+    /// whole server. The paper shows that it is not throughput-optimal.
     pub const MOST_SERVERS_FIRST: Self = Backfilling {
         order: QueueOrder::Types(TypeOrder::Largest),
         placement: Placement::Best,
@@ -97,8 +99,8 @@ impl Backfilling {
     };
 
     /// Least Servers First, which was first called "smallest number of processes first" (Majumdar,
-    /// Eager, Bunt, "Scheduling in multiprogrammed parallel systems", SIGMETRICS 1988). Large jobs
-    /// may never start.
+    /// Eager, Bunt, "Scheduling in multiprogrammed parallel systems", SIGMETRICS 1988). If small
+    /// jobs keep arriving, large jobs may never start.
     pub const LEAST_SERVERS_FIRST: Self = Backfilling {
         order: QueueOrder::Types(TypeOrder::Smallest),
         ..Self::MOST_SERVERS_FIRST
@@ -181,7 +183,8 @@ impl Classes {
         self.classes.iter().find_map(of_class)
     }
 
-    /// Starts all of the jobs that fit. One pass is enough, because a start only uses capacity.
+    /// Starts all of the jobs that fit, in queue order. One pass is enough, because a start only
+    /// uses capacity.
     #[inline(always)]
     pub(crate) fn start_all(&self, system: &mut System) {
         if self.classes.is_empty() {

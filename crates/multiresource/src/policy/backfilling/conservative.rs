@@ -16,8 +16,9 @@ use crate::workload::Workload;
 ///
 /// If the sizes are known exactly, jobs end at the planned time except for rounding errors. A
 /// reservation is due if it is within a relative error of `1e-12` of the current time, and a job
-/// that is due starts as soon as it fits. A reservation can become due between two events if the
-/// job before it was compressed later. In this case, the rule asks to be woken at that time.
+/// that is due starts as soon as it fits. A reservation can become due between two events if it was
+/// planned behind a job that has later been moved to an earlier time. In this case, the rule asks
+/// to be woken at that time.
 ///
 /// An arrival takes `O(R · (running + waiting))`. A completion takes `O(1)` if it happens as
 /// planned, `O(waiting)` if a reservation is due, and `O(R · waiting · (running + waiting))` if the
@@ -217,6 +218,7 @@ impl Profile {
         }
     }
 
+    /// Creates the profile of the running jobs, which end as estimated, or now if they are late.
     pub(super) fn ahead(running: &Running, system: &System) -> Self {
         let resources = 0..system.capacity().len();
         let mut profile = Profile::new(system.now(), resources.map(|j| system.free(j)).collect());
@@ -232,7 +234,8 @@ impl Profile {
         self.steps[0].0 = self.steps[0].0.max(now);
     }
 
-    /// Returns the earliest time from which the demand fits for the duration, or ∞. `O(steps · R)`.
+    /// Returns the earliest time from which the demand fits for the duration, or infinity if others
+    /// use what it needs. `O(steps · R)`.
     pub(super) fn earliest(&self, demand: &[u64], duration: f64) -> f64 {
         let mut start = 0;
         for (n, (time, room)) in self.steps.iter().enumerate() {

@@ -9,8 +9,8 @@ use crate::policy::{Event, Job, Knows, Policy, System};
 
 /// EASY backfilling. Jobs start in queue order until the head of the queue does not fit. The
 /// *shadow time* is the earliest time at which the head is expected to fit, with all of its
-/// resources. After that, other jobs that fit are started in queue order if they end before the
-/// shadow time, or if they only use capacity that the head does not need at that time.
+/// resources. After that, other jobs that fit are started in queue order if they are expected to
+/// end by the shadow time, or if they only use capacity that the head does not need at that time.
 ///
 /// The source is Lifka, "The ANL/IBM SP scheduling system", JSSPP 1995, as described by Mu'alem and
 /// Feitelson, IEEE TPDS 12(6), 2001, section 2, for one resource and in the order of arrival. Our
@@ -160,6 +160,7 @@ impl<Q: Queue> Easy<Q> {
         self.head = Some((head, number));
         for own in &mut found[..nodes] {
             for (extra, d) in own.extra.iter_mut().zip(system.demand(head)) {
+                // It is less than the demand only if others use the capacity that the head needs.
                 *extra = extra.saturating_sub(*d);
             }
             system.lock(own.server, true);
@@ -182,6 +183,7 @@ impl<Q: Queue> Easy<Q> {
             if next.estimate > self.shadow - system.now() {
                 reduce(&mut own.extra, system.demand(next.job_type));
             }
+            // Only one job is new, so no other job can start.
             if only.is_some() {
                 return;
             }

@@ -8,8 +8,9 @@ use crate::workload::Workload;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Estimates {
     /// The "f-model" of Mu'alem and Feitelson, IEEE TPDS 12(6), 2001, where `f` must be at least
-    /// `1`. The estimate of a job of size `S` is `S·(1 + (f−1)·u)`. The value `u` is a hash of the
-    /// job number, because rules do not use random numbers and must all use the same estimates.
+    /// `1`. The estimate of a job of size `S` is `S·(1 + (f−1)·u)`, where `u` is uniform in
+    /// `[0, 1)`. It is a hash of the job number, because rules do not use random numbers and must
+    /// all use the same estimates. If `f` is 1, the sizes are known exactly.
     Inflated(f64),
     /// The mean size of the type of each job. A job may run longer than this.
     Means,

@@ -28,7 +28,7 @@ impl Greedy {
         }
     }
 
-    /// Creates the rule; `choices` must have no reservations.
+    /// Creates the rule. The reservations must be `None` or `Strict`.
     pub fn new(choices: Backfilling, workload: &Workload) -> Self {
         Greedy::ordered(choices, Classes::new(choices.order, workload))
     }

@@ -1,7 +1,8 @@
 //! Backfilling: jobs start in queue order, and if a job does not fit, other jobs may pass it. The
 //! settings are the [order](QueueOrder) of the queue, the jobs that have
 //! [reservations](Reservations), the [estimates](Estimates) of the sizes, and the
-//! [`Placement`](super::Placement) of the jobs.
+//! [`Placement`](super::Placement) of the jobs. First-fit, FCFS, best-fit, most and least servers
+//! first, EASY and conservative backfilling are special cases of these settings.
 
 mod by_priority;
 mod choices;
@@ -56,7 +57,9 @@ impl Backfilling {
         self.rule(fleet.envelope(), fleet.servers())
     }
 
-    /// Returns the online rule. With several servers, only the head of the queue has a reservation.
+    /// Returns the online rule for this number of servers; `workload` describes the largest of
+    /// them. With several servers, [`Reservations::All`] and [`Reservations::Few`] only reserve
+    /// capacity for the head of the queue.
     pub fn rule(self, workload: &Workload, servers: usize) -> Box<dyn Policy> {
         self.with_learned(workload, servers, &LearnedRuntimes::default())
     }

@@ -79,7 +79,7 @@ pub(in crate::policy) const FCFS: NamedRule = plain(
 pub(in crate::policy) const BEST_FIT: NamedRule = plain(
     "best-fit",
     &[],
-    "the oldest job that fits, on the server with the least free capacity; on one server, this is the same as most-servers-first",
+    "starts the oldest job that fits, on the server with the least free capacity; on one server, this is the same as most-servers-first",
     |fleet, _| match fleet.is_one_server() {
         true => chosen(Backfilling::MOST_SERVERS_FIRST, fleet),
         false => chosen(BEST_FIT_OVER_FLEET, fleet),
@@ -89,28 +89,28 @@ pub(in crate::policy) const BEST_FIT: NamedRule = plain(
 pub(in crate::policy) const MOST_SERVERS_FIRST: NamedRule = plain(
     "most-servers-first",
     &["msf"],
-    "the job with the largest need that fits; if there are several resources, the dominant share is used",
+    "starts the job with the largest need among the jobs that fit; with several resources, the need is the dominant share",
     |fleet, _| chosen(Backfilling::MOST_SERVERS_FIRST, fleet),
 );
 
 pub(in crate::policy) const LEAST_SERVERS_FIRST: NamedRule = plain(
     "least-servers-first",
     &["lsf"],
-    "the job with the smallest need that fits; if there are several resources, the dominant share is used",
+    "starts the job with the smallest need among the jobs that fit; with several resources, the need is the dominant share",
     |fleet, _| chosen(Backfilling::LEAST_SERVERS_FIRST, fleet),
 );
 
 pub(in crate::policy) const PRIORITY: NamedRule = plain(
     "priority",
     &[],
-    "the job that fits and whose type has the highest `priority` (a larger number is more important), then the oldest one; no preemption",
+    "starts the job whose type has the highest `priority` among the jobs that fit (a larger number is more important), and the oldest of these; no preemption",
     |fleet, _| prioritized(fleet, Reservations::None),
 );
 
 pub(in crate::policy) const STRICT_PRIORITY: NamedRule = plain(
     "strict-priority",
     &[],
-    "the order of `priority`, but a job that does not fit blocks all jobs behind it",
+    "the same order as `priority`, but a job that does not fit blocks all jobs behind it",
     |fleet, _| prioritized(fleet, Reservations::Strict),
 );
 

@@ -9,8 +9,8 @@ use crate::policy::{Event, Job, Knows, Policy, System};
 ///
 /// The jobs are added to the plan in queue order. Each job is planned at the earliest time at which
 /// it fits next to the running jobs and the jobs before it, for its whole limit. If this time is
-/// now, the job starts. The first `most` jobs that do not start keep their place in the plan. After
-/// that, a job only starts if it fits next to the plan for its whole limit.
+/// now, the job starts. The first `most` jobs that do not start keep their place in the plan. The
+/// jobs behind them only start if they fit next to the plan for their whole limit.
 ///
 /// With one reservation, this is the same as EASY backfilling if no job runs longer than its limit.
 /// With reservations for all jobs, it is conservative backfilling (the plan is described by Mu'alem
@@ -74,7 +74,7 @@ impl Policy for Planned {
                 planned += usize::from(!starts);
             }
             if starts {
-                // The jobs of this type that have just been started are no longer in the queue.
+                // The jobs of this type that have just been started were before it in the queue.
                 waiting.place -= started[i];
                 started[i] += 1;
                 self.queue.start(waiting, &[0], system);

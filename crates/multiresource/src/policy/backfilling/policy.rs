@@ -27,15 +27,15 @@ pub struct BackfillingConfig {
     /// The initial state of the estimates that are learned.
     #[serde(default, skip_serializing_if = "is_nothing")]
     pub learned: LearnedRuntimes,
-    /// A job that has waited longer than this \[time\] moves to the head of the queue and gets a
-    /// reservation. Must be at least 0.
+    /// A job that has waited longer than this \[time\] moves to the head of the queue, in order of
+    /// arrival, and gets a reservation. Must be at least 0.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub longest_wait: Option<f64>,
     /// The server of a fleet on which a job starts. Must not be set for a single server.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub placement: Option<Placement>,
     /// The factor `ζ`, which must be at least 0. A job may only start if it leaves capacity for `ζ`
-    /// times the shorter jobs that arrive while it runs.
+    /// times the jobs of each shorter type that arrive while it runs and are served immediately.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub reserve: f64,
     /// The servers that only accept jobs of some of the types.
@@ -336,8 +336,8 @@ impl Backfilling {
     /// A description of the names that are accepted by [`Backfilling::parse`].
     pub const NAMES: &str = "BACKFILLING+ORDER or BACKFILLING+ORDER+ESTIMATE, such as easy+sjf+history; backfilling: easy (the head of the queue has a reservation), conservative (all jobs have one), first-fit (no job has one) or strict (no job passes the head); order: fcfs (arrival), sjf (shortest first), saf (smallest area first), widest (largest share first) or wfp3; estimate: limit (default), ratio (limit times the usual ratio), history (recent similar jobs), tree (a regression), or size";
 
-    /// Parses a rule such as `easy+sjf`, `first-fit+saf+history` or `easy+wfp3+size`. `None` if
-    /// there is no `+`.
+    /// Parses a rule such as `easy+sjf`, `first-fit+saf+history` or `easy+wfp3+size`. Returns
+    /// `None` if there is no `+`.
     ///
     /// # Errors
     /// Returns an error if a word is unknown. The message lists the valid words.
@@ -387,7 +387,7 @@ impl Backfilling {
     }
 
     /// Returns the online rule, which uses the information that is declared by the workload. If
-    /// there is no such declaration, the sizes are known.
+    /// there is no such declaration, the rule uses the sizes.
     ///
     /// # Errors
     /// Returns an error if the rule needs limits or sizes that are not known.

@@ -3,7 +3,7 @@ use serde::{Deserialize, Serialize};
 use synth_core::artifact::Findings;
 use synth_core::number::{in_words, shown};
 
-/// Maximum exponent.
+/// The maximum absolute value of an exponent.
 const MOST: f64 = 20.0;
 /// The maximum ratio of the other exponents to the exponent of the age, to avoid overflow.
 const MOST_OF_AGE: f64 = 50.0;
@@ -12,9 +12,9 @@ const MOST_OF_AGE: f64 = 50.0;
 /// estimate, `p` is the share of the scarcest resource, and `w` is the waiting time. The job with
 /// the smallest value is the first, and if two values are equal, the older job is the first.
 ///
-/// The values `(1, 0, 0)` sort by size, `(1, 1, 0)` by area, and `(3, −1, 3)` is WFP3: Tang, Lan,
-/// Desai, Buettner, "Fault-aware, utility-based job scheduling on Blue Gene/P systems", Cluster
-/// 2009.
+/// The values `(1, 0, 0)` sort by size, with the shortest first, `(1, 1, 0)` by area, and
+/// `(3, −1, 3)` is WFP3: Tang, Lan, Desai, Buettner, "Fault-aware, utility-based job scheduling on
+/// Blue Gene/P systems", Cluster 2009.
 ///
 /// If `g > 0`, the order is equivalent to `(w + c) / s` in descending order, where
 /// `s = (ê^a p^b)^(1/g)`. This is a linear function of time, so no logarithm is needed to compute
@@ -130,7 +130,8 @@ impl Priority {
         self.age > 0.0
     }
 
-    /// Returns the constant part of the key, for an estimate \[time\] and a share that is positive.
+    /// Returns the part of the key that does not depend on the current time. The estimate \[time\]
+    /// and the share must be positive.
     pub(super) fn scale(&self, estimate: f64, share: f64) -> f64 {
         // If the value is NaN, this order of `max` and `min` returns a value that is in the range.
         let within = |x: f64, [least, most]: [f64; 2]| x.max(least).min(most);

@@ -11,7 +11,8 @@ pub(super) trait Queue: Clone + Send + 'static {
     /// The rank of a job. A lower rank comes first, and then the older job.
     type Rank: PartialOrd + Copy;
 
-    /// If `true`, a fleet also makes a single decision for events that happen at the same time.
+    /// If `true`, a fleet also makes a single decision for events that happen at the same time, so
+    /// that the first of the jobs that arrive together can be found.
     const DECIDES_ONCE: bool = false;
 
     fn knows(&self) -> Knows;
@@ -23,7 +24,8 @@ pub(super) trait Queue: Clone + Send + 'static {
     /// Returns `true` if the head of the queue does not change when a new job of type `i` arrives.
     fn keeps_head(&mut self, i: usize, head: (usize, u64), system: &System) -> bool;
 
-    /// Returns `true` if the first job of type `i` has waited too long and must get a reservation.
+    /// Returns `true` if the first job of type `i` has waited too long. It gets a reservation even
+    /// if other jobs do not.
     fn is_overdue(&self, _i: usize) -> bool {
         false
     }

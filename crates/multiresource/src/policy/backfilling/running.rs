@@ -56,12 +56,13 @@ impl Running {
     }
 
     /// Returns the time at which a job of type `i` is expected to fit on server `n`, and sets
-    /// `free` to the free units at that time.
+    /// `free` to the free units of each resource at that time, including the units for this job.
     pub(crate) fn room_for(&self, i: usize, n: usize, free: &mut Vec<u64>, system: &System) -> f64 {
         let demand = system.demand(i);
         free.clear();
         free.extend((0..demand.len()).map(|j| system.free_on(n, j)));
-        // The number of free units is not enough if the job does not fit on the devices.
+        // If there are enough free units, but no device on which the job fits, it has to wait until
+        // another job ends.
         let mut from = if system.fits_on(i, n) {
             system.now()
         } else {

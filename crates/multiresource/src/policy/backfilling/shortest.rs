@@ -3,8 +3,8 @@ use crate::policy::Job;
 /// The waiting jobs of one type in the order of arrival, with a tournament tree of their estimates.
 /// The oldest job within a limit can be found in `O(log n)`.
 ///
-/// The place of a removed job is empty until the tree is full and is built again, so the amortized
-/// cost of a job is `O(log n)`.
+/// The place of a removed job is empty until the tree is full. It is then built again, twice as
+/// large if more than half of it is in use, so the amortized cost of a job is `O(log n)`.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Shortest {
     jobs: Vec<Job>,
@@ -14,6 +14,7 @@ pub(super) struct Shortest {
 }
 
 impl Shortest {
+    /// Adds the youngest job. Its estimate \[time\] must be finite.
     #[inline]
     pub(super) fn push(&mut self, job: Job, estimate: f64) {
         if self.jobs.len() == self.places() {

@@ -49,6 +49,8 @@ impl Devices {
         })
     }
 
+    /// Assigns devices to a job of type `i` that starts on server `n`, where it fits. A job that
+    /// ran before may be spread over several devices.
     pub(super) fn take(&mut self, i: usize, n: usize, slot: usize) {
         if self.held.len() <= slot && !self.kinds.is_empty() {
             self.held.resize(slot + 1, Vec::new());

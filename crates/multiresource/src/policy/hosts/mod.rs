@@ -88,14 +88,15 @@ pub enum Placement {
     /// The first server.
     #[default]
     First,
-    /// A server with the least free capacity, by its maximum over resources.
+    /// A server with the least free capacity, which is measured by the resource with the largest
+    /// free fraction.
     Best,
 }
 
-/// The jobs and the free capacity of each server of a fleet. The servers are numbered by shape. It
-/// takes `O(K)` to start or end a job. The first server on which a job fits can be found in
-/// `O(log N)`. The same is true for a server with the least free capacity, because the capacity is
-/// divided into levels.
+/// The jobs and the free capacity of each server of a fleet. The servers are numbered shape by
+/// shape, in the order of the workload. It takes `O(K)` to start or end a job. The first server on
+/// which a job fits can be found in `O(log N)`. The same is true for a server with the least free
+/// capacity, which is divided into levels.
 #[derive(Clone, Debug)]
 pub struct Hosts {
     types: usize,
@@ -239,7 +240,8 @@ impl Hosts {
         })
     }
 
-    /// Calls `is_last` for each unlocked server that fits, in order, until it returns `true`.
+    /// Calls `is_last` for each unlocked server on which a job of type `i` fits, in the order of
+    /// the placement, until it returns `true`. Returns `false` if it never does.
     #[inline]
     pub(super) fn any(&self, i: usize, mut is_last: impl FnMut(usize) -> bool) -> bool {
         let open = &self.openings.open[i];
@@ -429,7 +431,8 @@ impl Hosts {
         }
     }
 
-    /// Returns the level of the free capacity of server `n`, the maximum over all resources.
+    /// Returns the level of the free capacity of server `n`: the largest free fraction of a
+    /// resource, relative to the largest server.
     #[inline]
     fn level(&self, n: usize) -> u8 {
         let used = self.used_by(n);

@@ -54,7 +54,7 @@ impl Open {
         Some(n)
     }
 
-    /// Passes the common elements in ascending order until `is_last` returns true.
+    /// Passes the common elements in ascending order to `is_last` until it returns `true`.
     pub(crate) fn any_common(&self, other: &Open, is_last: &mut impl FnMut(usize) -> bool) -> bool {
         self.any_below(other, self.levels.len() - 1, 0, is_last)
     }

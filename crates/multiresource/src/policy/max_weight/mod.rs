@@ -53,6 +53,8 @@ impl PolicyConfig for MaxWeightConfig {
         true
     }
 
+    /// The proof uses the Lyapunov function. It requires that the maximum is always found, but a
+    /// search that is stopped early may miss it.
     fn is_proved_stable(&self, workload: &Workload) -> bool {
         let is_memoryless = workload.types().iter().all(JobType::is_memoryless);
         is_memoryless && workload.is_poisson() && few_maximal(&Packing::new(workload)).is_some()
@@ -159,11 +161,14 @@ const HASTE: &[f64] = &[0.0, 0.1, 0.2, 0.35, 0.5, 0.7, 1.0, 1.5, 3.0];
 const SCANNED: f64 = 1_500.0;
 const BOUNDED: f64 = 20.0;
 
-/// The step sizes for tuning: the exponent of the service rates, and a factor for one value.
+/// The step sizes for tuning: the exponent of the service rates by which all values are changed,
+/// and the factor for a single value. Single values are only changed if there are at most
+/// `FEW_TYPES`.
 const SPEED: f64 = 0.125;
 const ALONE: f64 = 1.25;
 const FEW_TYPES: usize = 8;
 
-/// Outside of this range, the weights of a few thousand jobs do not change.
+/// The minimum of the values and the maximum of the exponent. Beyond these, the weights for a few
+/// thousand jobs can no longer be distinguished.
 const LEAST_WORTH: f64 = 1e-6;
 const MOST_EXPONENT: f64 = 2.0;

@@ -17,11 +17,11 @@ use crate::workload::Workload;
 /// IEEE/ACM Transactions on Networking 13(2), 2005). If `a < 1`, jobs have a shorter delay, because
 /// the rule tries to keep the server full instead of serving the longest queue.
 ///
-/// The maximum is always exact. If `S` has a small number of maximal schedules (at most 20 000
-/// counts in total), the weight of each schedule is updated after each event, which takes
+/// If `S` has a small number of maximal schedules (at most 20 000 counts in total), the maximum is
+/// exact. The weight of each schedule is updated after each event, which takes
 /// `O(maximal schedules)`. If two weights are equal, the first schedule in lexicographic order is
-/// used, so that the rule is a function of `Q` only. The published values use this rule. With four
-/// types it is 5 % better than keeping the current schedule.
+/// used, so that the rule is a function of `Q` only. The values that are known from elsewhere use
+/// this tie-breaking. With four types it is 5 % better than keeping the current schedule.
 ///
 /// Otherwise, the maximum is the solution of a bounded knapsack problem, which is found by branch
 /// and bound ([`Knapsack`]). The search starts with the current schedule, which is kept if no other
@@ -41,7 +41,7 @@ pub struct MaxWeight {
 const WORK: usize = 20_000;
 
 /// The maximum number of search steps, which take about 10 µs. It is reached if many schedules have
-/// nearly the same weight.
+/// nearly the same weight, for example with the prices of the program.
 const STEPS: usize = 1_000;
 
 const VISITS: usize = 2_000_000;
@@ -85,7 +85,8 @@ impl MaxWeight {
         }
     }
 
-    /// Returns the schedule with the maximum weight after this event. `None` if it has not changed.
+    /// Returns the schedule with the maximum weight after this event. Returns `None` after the
+    /// event of a clock, which does not change any weight.
     pub(super) fn choose(&mut self, event: Event, system: &System) -> Option<&[u32]> {
         let (i, before) = match event {
             Event::Arrival(i) => (i, system.present(i) - 1),
@@ -239,8 +240,9 @@ pub(super) struct Weights {
 
 const UNIT: f64 = (1 << 20) as f64;
 
-/// If a weight is larger than this, it only increases by 1 for each job. This keeps the sums below
-/// `2^53`, but they are not bounded, which is required for the proof.
+/// If a weight is larger than this, it only increases by 1 for each job. This keeps the sum of a
+/// few thousand weights below `2^53`. The weight is still unbounded, as the proof of stability
+/// requires.
 const MOST: f64 = (1_u64 << 42) as f64;
 
 const FEW: u64 = 1024;

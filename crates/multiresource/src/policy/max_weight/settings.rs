@@ -3,8 +3,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::workload::Workload;
 
-/// MaxWeight with full preemption. It serves the jobs in the system for which `Σ c_i Q_i^a u_i` has
-/// its maximum, where `Q_i` is the number of jobs of type `i` in the system.
+/// MaxWeight with full preemption. Let `Q_i` be the number of jobs of type `i` in the system. Among
+/// the schedules `u` for which there are enough jobs, it serves one with the maximum of
+/// `Σ c_i Q_i^a u_i`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MaxWeightConfig {
@@ -23,7 +24,8 @@ impl MaxWeightConfig {
         }
     }
 
-    /// Multiplies the values by `factors` and scales the maximum to 1, rounded up to six digits.
+    /// Multiplies the values by `factors` and scales the maximum to 1. The values are rounded up to
+    /// six decimal places.
     pub fn times(&self, factors: impl Iterator<Item = f64>) -> Self {
         let pairs = self.worths.iter().zip(factors);
         let mut worths: Vec<f64> = pairs.map(|(c, f)| c * f).collect();

@@ -22,7 +22,7 @@ impl PolicyConfig for MsrConfig {
     fn words(&self, workload: &Workload) -> String {
         let way = match self.preemption {
             Preemption::None => {
-                "each job runs to completion, and the next schedule starts when all jobs that do not have a slot in it have ended"
+                "each job runs to completion, and the policy waits for the jobs that do not have a slot in the next schedule"
             }
             Preemption::Setup => {
                 "a job can be preempted, and its capacity is then held for a setup time"
@@ -38,7 +38,7 @@ impl PolicyConfig for MsrConfig {
         match self.order.len() {
             1 => format!("MSR: a single schedule is used for all types{left}."),
             count => format!(
-                "MSR: the policy uses {count} schedules{}. Each schedule is ended by a clock after an exponential time with a mean of {:.4} {}; {way}{left}.",
+                "MSR: the policy uses {count} schedules{}. A clock ends each schedule after an exponential time, on average once per {:.4} {} of work; {way}{left}.",
                 if self.rates.is_some() {
                     " in the order of a Markov chain"
                 } else {
@@ -103,7 +103,8 @@ impl PolicyConfig for MsrConfig {
         self.setup_rate
     }
 
-    /// This is the case if all loads are `ρ_i < 1`. The types do not depend on each other.
+    /// The policy is stable because all loads are `ρ_i < 1` and the types do not depend on each
+    /// other.
     fn is_proved_stable(&self, workload: &Workload) -> bool {
         workload.types().iter().all(JobType::is_memoryless)
     }

@@ -159,7 +159,8 @@ impl Msr {
         }
         while serving > target {
             serving -= 1;
-            // If a backfilled job uses the capacity of an empty slot, that job needs a setup.
+            // If a backfilled job uses the capacity of an empty slot, that job is put into setup
+            // instead.
             if self.policy.empty_slots == EmptySlots::Phantom && system.fits(i) {
                 system.hold(i);
                 system.count_setup();
@@ -184,8 +185,8 @@ impl Msr {
         }
     }
 
-    /// Eager admission: increases each count, in type order, by the number that fits next to all
-    /// slots.
+    /// Eager admission: increases the count of each type that does not have enough slots, in type
+    /// order, by the number that fits next to all slots that hold capacity.
     fn admit(&mut self, system: &mut System) {
         if next([&self.slots.short], 0).is_none() {
             return;
@@ -194,8 +195,8 @@ impl Msr {
             *room = system.free(j);
         }
         for i in self.slots.empty.ones() {
-            // An empty slot is free in the system. If backfilled jobs use the slots, none are
-            // empty.
+            // The capacity of a slot without a job is held, but the system counts it as free. If
+            // backfilled jobs use it, no capacity is left for admission.
             let empty = u64::from(self.slots.serving[i] - system.running(i));
             for (room, d) in self.room.iter_mut().zip(system.demand(i)) {
                 *room = room.saturating_sub(empty * d);
@@ -212,7 +213,8 @@ impl Msr {
         }
     }
 
-    /// Uses the capacity of one more slot of type `i`, unless it is for a backfilled job.
+    /// Takes the capacity of one more slot of type `i`. Returns `false` if it is not available. A
+    /// slot for a backfilled job, which is already running, does not need any.
     fn take_room(&mut self, i: usize, serving: u32, system: &System) -> bool {
         if system.running(i) > serving {
             return true;
@@ -343,7 +345,8 @@ impl Msr {
             return;
         }
         let slots = &self.slots;
-        // Set to `true` if the type was already changing and had no surplus job.
+        // Whether the type was draining before this completion. If a surplus job has ended, no
+        // slot is lost.
         let before = slots.serving[i].max(system.running(i) + 1) > slots.target[i];
         let moving = match self.policy.route.drain {
             Drain::Concurrent => before,
@@ -354,7 +357,9 @@ impl Msr {
         }
     }
 
-    /// Starts jobs if the slots have not changed, and other types if backfilled jobs blocked them.
+    /// Starts jobs after an arrival or a completion that does not change the slots. Waiting jobs of
+    /// this type can start in its slots, and jobs of other types only if they were blocked by
+    /// backfilled jobs.
     fn refill(&mut self, event: Event, system: &mut System) {
         match event {
             Event::Arrival(i) | Event::Completion(i) if self.policy.backfill == Backfill::None => {
@@ -422,10 +427,10 @@ impl Policy for Msr {
         let (schedule, reached) = self.schedule();
         let slots = in_words(schedule.iter().copied().enumerate(), names);
         Some(if reached {
-            format!("uses the schedule {slots} until its clock rings")
+            format!("uses the schedule of {slots} until its clock rings")
         } else {
             format!(
-                "moves to the schedule {slots}; jobs that do not have a slot in it run to completion"
+                "moves to the schedule of {slots}; jobs that do not have a slot in it run to completion"
             )
         })
     }

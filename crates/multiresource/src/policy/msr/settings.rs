@@ -20,7 +20,8 @@ pub enum Preemption {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Drain {
-    /// One type at a time, in type order. Jobs of the other types can start until it is their turn.
+    /// One type at a time, in type order. The slots of the other types are still filled until it is
+    /// their turn.
     Sequential,
     /// All types at once.
     Concurrent,
@@ -32,7 +33,7 @@ pub enum Drain {
 pub enum Admission {
     /// Only at the end of the route.
     Late,
-    /// As soon as there is enough capacity, in type order, with as many jobs as possible.
+    /// As soon as there is enough capacity, in type order, with as many slots of each as possible.
     Eager,
 }
 
@@ -40,9 +41,9 @@ pub enum Admission {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Route {
-    /// The order in which the types are drained or set up.
+    /// The order in which the types are drained, or put into setup if preemption needs a setup.
     pub drain: Drain,
-    /// The time at which new jobs are admitted.
+    /// The time at which slots of the next schedule are admitted.
     pub admission: Admission,
 }
 
@@ -117,7 +118,7 @@ pub struct MsrConfig {
     pub switching_rate: f64,
     /// The rates `R` (N × N) of a chain of schedules. It moves from `s` to `t` at the rate
     /// `α R_st`. The weights are its stationary distribution, `Σ_s weight_s Σ_t R_st` is 1, and
-    /// `loop` is 0, 1, ….
+    /// `loop`, which is not used, is 0, 1, ….
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rates: Option<Vec<Vec<f64>>>,
     /// The rate `γ` \[1/time\] of the exponential setup time of a slot, only for `setup`.
@@ -137,7 +138,7 @@ impl MsrConfig {
         &self.schedules[self.order[n]]
     }
 
-    /// Returns the schedules that can follow the n-th schedule, and their rates [1/time]:
+    /// Returns the positions in the loop that can follow the n-th one, and their rates [1/time]:
     /// `α / (N π)` in a loop, or the rates of the chain. It is empty if there is only one schedule.
     pub fn leaving(&self, n: usize) -> Vec<(usize, f64)> {
         let count = self.order.len();

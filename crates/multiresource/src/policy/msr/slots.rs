@@ -2,8 +2,10 @@ use fixedbitset::FixedBitSet;
 
 use super::super::System;
 
-/// The slots of each type. It contains the set of types for which the number of slots, jobs and
-/// targets is not the same. The function [`Slots::look`] must be called after each change.
+/// The slots of each type, together with the slots of the destination schedule. The types for which
+/// the numbers of slots, running jobs and destination slots differ are kept in sets, so that a
+/// decision does not check any other types. If the slots of a type have changed, or if one of its
+/// jobs has been started or stopped, [`Slots::look`] must be called.
 #[derive(Clone, Debug)]
 pub(super) struct Slots {
     pub serving: Vec<u32>,

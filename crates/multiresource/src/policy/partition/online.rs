@@ -34,7 +34,7 @@ pub struct Partition {
     position: usize,
     leaving: Vec<bool>,
     left: u64,
-    /// The number of slots without a job on these servers, for each type.
+    /// The number of slots without a job on the servers that are changing, for each type.
     phantoms: Vec<u64>,
     openings: Openings,
     gangs: Gangs,

@@ -9,7 +9,8 @@ use serde::{Deserialize, Serialize};
 pub struct PartitionConfig {
     /// The schedules of the servers of each shape (H × N_h × K), for all types of the fleet.
     pub schedules: Vec<Vec<Vec<u32>>>,
-    /// The number of servers of each shape with each schedule, for each assignment (M × H × N_h).
+    /// The number of servers of each shape with each schedule, for each assignment of the loop
+    /// (M × H × N_h, with M ≥ 1).
     pub assignments: Vec<Vec<Vec<u32>>>,
     /// The fraction of the working time of each assignment (length M), which is positive. The sum
     /// is 1.
@@ -21,7 +22,8 @@ pub struct PartitionConfig {
 }
 
 impl PartitionConfig {
-    /// Returns the shape and the schedule of each server (length N) in assignment `m`, as indices.
+    /// Returns the index of the shape and the index of the schedule of each server (length N) in
+    /// assignment `m`. The servers are sorted by shape.
     pub fn places(&self, m: usize) -> Vec<(usize, usize)> {
         let shapes = self.assignments[m].iter().enumerate();
         let each = shapes.flat_map(|(h, servers)| servers.iter().enumerate().map(move |s| (h, s)));
@@ -44,7 +46,8 @@ impl PartitionConfig {
     }
 
     /// Returns the number of jobs of each type (K) that can run at the same time in assignment `m`.
-    /// This is the number of slots, or the number of disjoint sets of slots on different servers.
+    /// If a job needs one server, this is the number of slots. If it needs several servers (see
+    /// `nodes`), it is the number of disjoint sets of slots that are on different servers.
     pub fn jobs(&self, m: usize, nodes: &[u32]) -> Vec<u64> {
         let mut jobs = self.slots(m);
         for (i, jobs) in jobs.iter_mut().enumerate() {
@@ -55,8 +58,9 @@ impl PartitionConfig {
         jobs
     }
 
-    /// Returns the largest `G` for which `Σ_n min(p_n, G) ≥ g G`, where `p_n` is the number of
-    /// slots of server `n`. The slots can then be given to `G` jobs in turn.
+    /// Returns the largest `G` for which `Σ_n min(p_n, G) ≥ g G`, where `g` is `nodes` and `p_n` is
+    /// the number of type-i slots of server `n`. The slots, sorted by server, can then be given to
+    /// `G` jobs in turn.
     fn gangs(&self, m: usize, i: usize, nodes: u64) -> u64 {
         let shapes = self.schedules.iter().zip(&self.assignments[m]);
         let servers = shapes.flat_map(|(schedules, counts)| schedules.iter().zip(counts));

@@ -1,6 +1,8 @@
-//! This module implements TDC (targets, drain, commitment). Note that the range of a tuning
-//! parameter is not the same in [`TdcConfig::check`](PolicyConfig::check), in the tuning grids, and
-//! in the starting points of tuning (`synthesis/choice/candidates.rs` in `synth-make`).
+//! This module implements TDC (targets, drain, commitment). The values of a tuning parameter are
+//! defined in three places, and they differ on purpose: the valid range
+//! ([`TdcConfig::check`](PolicyConfig::check)), the tuning grids below, and the starting points of
+//! tuning (`synthesis/choice/candidates.rs` in `synth-make`), some of which are between two points
+//! of a grid.
 
 mod settings;
 mod target;
@@ -16,8 +18,8 @@ use crate::workload::{Fleet, Workload};
 use synth_core::artifact::Findings;
 use target::{DecisionState, Fixed, Lead, Making, Target};
 
-/// Targets, drain, commitment (TDC), without preemption. It always moves to the set of jobs with
-/// the highest rate of earnings, which includes the time of the drain.
+/// Targets, drain, commitment (TDC), without preemption. Among the sets of jobs that could run
+/// together, it moves to the set that earns the most per time, including the time of the drain.
 ///
 /// Let `Q_i` be the number of jobs of type `i` in the system. The value of a job in service is
 /// `v_i = p_i g_i Q_i^a`, where `g_i = (p_i E[S_i] / their geometric mean)^−β`. See [`TdcKnobs`]
@@ -77,7 +79,7 @@ impl PolicyConfig for TdcConfig {
             TdcOrder::Age => "the oldest first",
         };
         format!(
-            "TDC (targets, drain, commitment), without preemption: the policy moves to the set of jobs with the highest rate of earnings, which includes the time of the drain. A job in service earns its price times the number of jobs of its type in the system to the power of {exponent} (exponent), and less if the job is large and long (favour {favour}). A set is used for {patience} times the time until the backlog for which it drains is done (patience), and another set must be better by at least {:.0} % (margin). Jobs are started, {first}, if they leave enough capacity for {reserve} times the work of the shorter jobs that arrive while they run (reserve), or if the policy drains for them. During a drain, a job can start if its mean size is at most {let_in} times the remaining time of the drain (let in).",
+            "TDC (targets, drain, commitment), without preemption: the policy moves to the set of jobs that earns the most per time, including the time of the drain. If there are Q jobs of a type in the system, each of them in service earns its price times Q^{exponent} (exponent), and less if the jobs are large and long (favour {favour}). The earnings of a set count for {patience} times the time until the jobs for which it drains are done (patience), and another set must be better by {:.0} % (margin). Jobs are started, {first}, if they leave enough capacity for {reserve} times the work of the shorter jobs that arrive while they run (reserve), or if the policy drains for them. During a drain, a job can start if its mean size is at most {let_in} times the remaining time of the drain (let in).",
             100.0 * margin
         )
     }
@@ -128,7 +130,9 @@ const EXPONENT: &[f64] = &[
 const FAVOUR: &[f64] = &[0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.65, 0.8, 1.0];
 const RESERVE: &[f64] = &[0.0, 0.15, 0.3, 0.45, 0.6, 0.7, 0.8, 0.9, 1.0, 1.1, 1.2];
 const MARGIN: &[f64] = &[0.0, 0.02, 0.04, 0.07, 0.1, 0.2, 0.4, 0.8, 1.5, 2.5, 4.0];
-// The grid is larger than usual. With a large `κ`, most jobs can work during a drain (see `earns`).
+// The grids of other rules end at 4. For TDC, `κ` also determines which jobs are counted as working
+// during the whole drain (see `earns`). With a large `κ`, these are nearly all jobs, and a drain
+// has a low cost.
 const LET_IN: &[f64] = &[0.0, 0.05, 0.1, 0.2, 0.3, 0.5, 0.8, 1.3, 2.0, 4.0, 16.0];
 const PATIENCE: &[f64] = &[0.01, 0.025, 0.05, 0.1, 0.2, 0.4, 0.7, 1.0, 1.5, 2.5, 5.0];
 
@@ -175,7 +179,7 @@ impl<U: Words> Tdc<U> {
         if all_run {
             return;
         }
-        // The last selection comes first, because a high value allows to skip other targets.
+        // The last selection comes first, because a high value means that more targets are skipped.
         self.consider(last, 1.0 + self.fixed.knobs.margin, &mut most, system);
         let mut consider = |lead: Lead, rule: &mut Self| {
             if lead != last {
@@ -194,7 +198,8 @@ impl<U: Words> Tdc<U> {
         let Some(leads) = self.other.aim(lead, &self.fixed, &self.state) else {
             return;
         };
-        // A drain earns no more than the target, so this one cannot win.
+        // The drain earns no more than the running jobs, which earn no more than `most`, so this
+        // target cannot win.
         if self.other.worth * bonus <= *most {
             return;
         }
@@ -206,7 +211,8 @@ impl<U: Words> Tdc<U> {
         }
     }
 
-    /// Returns the rate of earnings of the candidate until the jobs of its lead have completed.
+    /// Returns the earnings of the candidate per time, from the beginning of the drain until the
+    /// waiting jobs of its lead are done.
     fn earns(&mut self, leads: usize, system: &System) -> f64 {
         let (target, fixed, state) = (&self.other, &self.fixed, &self.state);
         let drain = self.drains.wait(leads, &target.jobs, 0.0, system);

@@ -29,7 +29,7 @@ pub struct TdcKnobs {
     /// The factor `κ`, which must be at least 0. During a drain, a job can start if its mean size
     /// is at most `κ` times the remaining time of the drain.
     pub let_in: f64,
-    /// The factor `η`, which must be positive. The time that is used for a target is the time until
+    /// The factor `η`, which must be positive. The earnings of a target count for the time until
     /// the backlog of its lead is done, multiplied by `η`.
     pub patience: f64,
     /// The order in which jobs start.

@@ -72,7 +72,8 @@ impl<U: Words> Fixed<U> {
 }
 
 /// Returns the amounts that can be used by type `i` and longer types if a job of type `i` starts on
-/// its own. This is the capacity minus `part` of the needs of the shorter jobs that arrive.
+/// its own. This is the capacity minus `part` of the needs of the shorter jobs that arrive while it
+/// runs.
 fn left_for_shorter(workload: &Workload, packing: &Packing, i: usize, part: f64) -> Vec<u64> {
     let mean = workload.types()[i].mean_size();
     let brings = |j: usize| -> f64 {

@@ -76,7 +76,8 @@ fn reserving(worth: f64) -> ReservingConfig {
     }
 }
 
-/// For the heavy job, the loss is `(1 − .9) D + .9 (D − (1 − e^−D)) ≈ 2`, where `D ≈ 2.9`.
+/// Nine light jobs are running. For the heavy job, the loss is
+/// `(1 − .9) D + .9 (D − (1 − e^−D)) ≈ 2`, where `D ≈ 2.9`.
 #[test]
 fn reserving_reserves_when_worth_the_drain() {
     for (worth, then) in [(0.4, ""), (1.0, "+0:10")] {

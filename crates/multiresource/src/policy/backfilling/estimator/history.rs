@@ -77,7 +77,8 @@ impl History {
 }
 
 /// Returns the kinds of a job, from the widest to the narrowest: jobs with the same limit and
-/// share, jobs of the same user, and jobs for which all of these are the same.
+/// share, jobs of the same user, and jobs for which all of these are the same. All unknown users
+/// count as one user, and all missing limits as the same limit.
 fn kinds(promise: &JobFacts) -> [u32; 3] {
     let user = u64::from(promise.user);
     let (limit, share) = (promise.limit.to_bits(), promise.share.to_bits());

@@ -70,7 +70,7 @@ impl RuntimeEstimate {
     /// Parses a name.
     ///
     /// # Errors
-    /// If the name is unknown; the message lists the valid ones.
+    /// Returns an error if the name is unknown. The message lists the valid names.
     pub fn parse(text: &str) -> Result<Self, String> {
         let known = Self::NAMED.iter().find(|(name, _)| *name == text);
         known.map(|(_, own)| *own).ok_or_else(|| {
@@ -109,7 +109,8 @@ const USUAL: u32 = 200;
 const WINDOW: usize = 3000;
 const ENOUGH: usize = 100;
 
-/// An estimator that learns from completed jobs. After this, the queue must be sorted again.
+/// An estimator that learns from completed jobs. If a job has completed, new estimates for the
+/// waiting jobs of the same user are more accurate than the previous ones.
 #[derive(Clone, Debug)]
 pub struct Estimator {
     estimate: RuntimeEstimate,
@@ -148,8 +149,8 @@ impl Estimator {
             RuntimeEstimate::History => self.history.mean(promise, usual),
             RuntimeEstimate::Tree => self.trees.predict(&self.features(promise)),
         };
-        // If the estimate of a wide job is too short, other jobs wait for it for a long time. This
-        // is why the estimates of wide jobs are closer to the usual value.
+        // Other jobs have to make room for a wide job for a long time, which is in vain if its
+        // estimate is too short. So the wider a job is, the more its own limit counts.
         let part = if promise.limit.is_finite() {
             learned + promise.share.clamp(0.0, 1.0) * (usual - learned)
         } else {
@@ -210,7 +211,8 @@ impl Estimator {
     /// Returns the usual part, rounded so that the size factor is a power of 2 and rarely changes.
     ///
     /// As a result, jobs are kept in the order of arrival if no better information is available.
-    /// Without rounding, jobs waited longer than with limits on 3 of 4 logs.
+    /// Without rounding, the head of the queue changes while it waits for capacity, and jobs waited
+    /// longer than with limits on 3 of 4 logs.
     fn usual(&self, promise: &JobFacts) -> f64 {
         let limited = promise.limit.is_finite();
         let Recent(count, mean) = if limited {
@@ -234,6 +236,7 @@ impl Estimator {
         }
     }
 
+    /// Returns the size \[time\] below which sizes are not distinguished, about one second.
     fn least(&self) -> f64 {
         self.day * 1e-5
     }

@@ -7,6 +7,6 @@ pub struct JobFacts {
     pub limit: f64,
     /// The fraction of the scarcest resource that is used by the job, in the range `(0, 1]`.
     pub share: f64,
-    /// Arrival time.
+    /// The arrival time \[time\].
     pub submitted: f64,
 }

@@ -117,6 +117,8 @@ impl Fitting {
         }
     }
 
+    /// Returns the split that explains most of the residuals of these jobs. If no split explains
+    /// anything, no feature exceeds the threshold of the result.
     fn split(&self, jobs: &[usize]) -> Split {
         let all: f64 = jobs.iter().map(|job| self.left[*job]).sum();
         let explained = |sum: f64, count: usize| sum * sum / (count as f64 + MORE);

@@ -33,8 +33,9 @@ pub struct Worth {
     pub users: Users,
     /// Number of jobs.
     pub jobs: usize,
-    /// The fraction of close pairs of jobs with different sizes that are in the right order. A
-    /// random order has a value of 0.5. `None` if there are no such pairs.
+    /// The fraction of pairs that are in the right order, among pairs of jobs that have different
+    /// sizes and arrived shortly after each other. A random order has a value of 0.5. `None` if
+    /// there are no such pairs.
     pub in_order: Option<f64>,
     /// The 5, 25, 50, 75 and 95 % quantiles of estimate/size. `None` if there are no jobs.
     pub ratios: Option<[f64; 5]>,
@@ -43,10 +44,11 @@ pub struct Worth {
 /// The minimum number of jobs of a user that is in the group [`Users::Many`].
 const MANY: usize = 30;
 
-/// The number of following jobs that each job is compared with, about the length of a queue.
+/// The number of following jobs that each job is compared with. About as many compete in a queue.
 const NEAR: usize = 20;
 
-/// Returns the quality of the estimates for all users, and for users with many or few jobs.
+/// Returns the quality of the estimates for all users, and for users with many or few jobs. The
+/// jobs must be in the order of arrival.
 pub fn worth(jobs: &[JudgedJob]) -> [Worth; 3] {
     let mut counts: HashMap<u32, usize> = HashMap::new();
     for job in jobs {

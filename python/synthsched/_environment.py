@@ -13,18 +13,19 @@ from ._workload import Workload
 class Environment:
     """A run of a workload with the API of gymnasium. There is a step whenever a waiting job could be started.
 
-    *Action*: ``i < K`` starts the oldest waiting job of type i, and ``K`` waits until a waiting job fits after the next
-    events. If the job cannot be started, the action has no effect. ``info["action_mask"]`` is 1 for possible actions.
+    *Action*: ``i < K`` starts the oldest waiting job of type i, and ``K`` waits for the next event after which a
+    waiting job fits. If the job cannot be started, the action has no effect except that it takes a step.
+    ``info["action_mask"]`` is 1 for possible actions and 0 for the others.
 
     *Observation*: ``[waiting_1 … waiting_K, running_1 … running_K, free_1 … free_R]`` contains the number of jobs of
     each type and the fraction of each resource that is free. It is a numpy array if gymnasium is installed, or else a
     list.
 
     *Reward*: The negative of the time that all jobs have spent in the system during the step, ``-∫ N dt``, in the unit
-    of the workload. By Little's law, the sum of all rewards divided by the number of jobs is the negative of the mean
-    response time.
+    of the workload. By Little's law, the sum of all rewards divided by the number of jobs that have arrived is the
+    negative of the mean response time.
 
-    An episode does not end by itself. It is truncated after a number of events. The arrivals and sizes of episode n are
+    An episode does not end by itself. It is truncated after ``events`` events. The arrivals and sizes of episode n are
     the same as in replication n of ``compare`` with the same seed.
     """
 

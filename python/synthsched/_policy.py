@@ -21,7 +21,7 @@ class Policy:
     """A scheduling policy that is written in Python. At each event, it decides which of the waiting jobs are started.
 
     The simulator creates a copy for each replication (``copy.deepcopy``), and each copy has its own random numbers. The
-    arrivals, the statistics and the verdicts are the same as for all other policies::
+    arrivals are the same as for all other policies, and the statistics and verdicts are computed in the same way::
 
         class FirstFit(ss.Policy):
             def react(self, event, system):
@@ -169,7 +169,10 @@ class CompiledPolicy:
 
     @property
     def lower_bound(self) -> Optional[float]:
-        """A lower bound for all policies that only know the workload, or None if it was not computed."""
+        """A lower bound on the objective for all policies that only use the information in the workload.
+
+        It is None if it was not computed.
+        """
         least: Optional[float] = self._log.get("lower_bound", {}).get("least")
         return least
 

@@ -134,7 +134,10 @@ class Comparison(Result):
 
     @property
     def frame(self) -> Table:
-        """A row for each load, policy and type (or ``all``), and a column for each quantity and end of its interval."""
+        """A row for each load, policy and type (or ``all``), and a column for each quantity.
+
+        The columns ``…_low`` and ``…_high`` are the ends of its interval.
+        """
         rows: dict[tuple[Any, ...], dict[str, Any]] = {}
         keys = [name for name in self.numbers.columns if name in ("load", "speed", "policy", "type")]
         # These columns also exist if no policy has a mean.

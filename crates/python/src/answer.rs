@@ -84,7 +84,8 @@ impl Answer {
     }
 }
 
-/// Runs a command. `documents` are used instead of files, and `policies` have a name and a seed.
+/// Runs a command. `documents` are used instead of files with their names. `policies` are written
+/// in Python, and each of them has a name, an object and a seed.
 #[pyfunction]
 pub fn answer(
     py: Python<'_>,

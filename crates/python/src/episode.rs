@@ -56,13 +56,15 @@ impl Episode {
         *self.run() = Stepping::new(&self.fleet, seed, number);
     }
 
-    /// Starts the oldest waiting job of type i. Returns False if there is none or it does not fit.
+    /// Starts the oldest waiting job of type i. If there is none or it does not fit, this has no
+    /// effect and returns False.
     fn start(&self, i: usize) -> bool {
         self.run().start(i)
     }
 
-    /// Advances until a waiting job fits, but by at most this number of events. Returns the number
-    /// of events and the total time that the jobs have spent in the system.
+    /// Advances to the next event after which a waiting job fits, but by at most this number of
+    /// events. Returns the number of events and the total time that the jobs have spent in the
+    /// system during these events.
     fn advance(&self, events: u64) -> (u64, f64) {
         self.run().advance(events)
     }

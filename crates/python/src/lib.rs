@@ -1,8 +1,8 @@
 //! This is the extension module `synthsched._core` of the Python package.
 //!
-//! [`answer`] runs a command and returns its results as values. There are also policies in Python
-//! ([`rule`], [`system`]), environments ([`episode`]), and policies that control a cluster
-//! ([`scheduler`]).
+//! [`answer`] runs any command of the command line and returns the same results as values. The
+//! other modules are only available in the library: policies in Python ([`rule`], [`system`]),
+//! environments ([`episode`]), and policies that control a cluster ([`scheduler`]).
 
 mod answer;
 mod episode;

@@ -16,7 +16,8 @@ use synth_multiresource::workload::Fleet;
 
 use crate::system::{Event, Shape, System};
 
-/// An exception that is not caused by a policy, such as an interruption.
+/// An exception that is not caused by a policy, such as an interruption. It ends the command and is
+/// raised again afterwards.
 #[derive(Clone)]
 pub struct Broken {
     raised: Arc<Mutex<Option<PyErr>>>,
@@ -40,6 +41,7 @@ impl Broken {
         }
     }
 
+    /// Returns `true` if the command is about to end. This is then reported as an interruption.
     fn ends(&self) -> bool {
         let ends = self.interrupt.load(Ordering::Relaxed);
         if ends {

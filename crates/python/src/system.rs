@@ -56,7 +56,7 @@ pub struct Job {
     number: u64,
     /// The type of the job.
     r#type: usize,
-    /// The time at which the job arrived.
+    /// The time at which the job arrived, in the unit of the workload like all times below.
     arrived: f64,
     /// An upper bound on the remaining run time of the job, or infinity if there is no limit.
     limit_left: f64,
@@ -320,7 +320,7 @@ impl System {
         let system = self.acting()?;
         if clock >= system.clocks().len() {
             let why = format!(
-                "there is no clock {clock}: the policy has {} clocks, as set by its attribute `clocks`",
+                "there is no clock {clock}: the number of clocks of the policy is {}, as set by its attribute `clocks`",
                 system.clocks().len()
             );
             return Err(PyIndexError::new_err(why));

@@ -10,10 +10,14 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 static OWNER: AtomicU32 = AtomicU32::new(0);
 
 thread_local! {
+    /// The pool of a thread. The threads of the pool end when this thread ends.
     static POOL: OnceCell<ThreadPool> = const { OnceCell::new() };
 }
 
 /// If the global pool belongs to another process, creates a pool for the current thread.
+///
+/// The current thread is part of this pool, so it works itself and can call the signal handlers of
+/// Python. If no more threads can be created, it is the only thread.
 pub fn of_this_process() {
     let own = std::process::id();
     let owner = OWNER.compare_exchange(0, own, Ordering::Relaxed, Ordering::Relaxed);

@@ -46,6 +46,9 @@ pub struct WorkloadFile<const REQUIRED: bool = true> {
 
 impl<const REQUIRED: bool> WorkloadFile<REQUIRED> {
     /// Returns the file.
+    ///
+    /// # Errors
+    /// Returns an error if no file was given.
     pub fn file(&self) -> Result<&Path, &'static str> {
         self.typed()
             .ok_or("give a workload: FILE, or --workload FILE; see --help")
@@ -126,7 +129,8 @@ impl Budget {
     }
 }
 
-/// Converts a time \[s\]. The maximum is about 30 years.
+/// Converts a time \[s\]. If it is longer than 1e9 s, which is about 30 years, it is reduced to
+/// this.
 pub fn seconds(typed: f64) -> Duration {
     Duration::from_secs_f64(typed.min(1e9))
 }

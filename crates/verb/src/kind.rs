@@ -28,6 +28,9 @@ pub trait Rules: Copy + 'static {
     const RULES: &'static str = "";
 
     /// Returns the rule with this name. It may depend on the workload.
+    ///
+    /// # Errors
+    /// Returns the reason why there is no rule with this name.
     fn rule(name: &str, workload: Option<&WorkloadOf<Self>>) -> Result<Self::Rule, String>;
 
     /// Returns the part of a policy name that is the name of a file.
@@ -44,6 +47,9 @@ pub trait Rules: Copy + 'static {
     }
 
     /// Checks that a policy can be used on a workload that it was not made for.
+    ///
+    /// # Errors
+    /// Returns the reason why it cannot be used.
     fn fits(_: &NamedPolicy<Self>, _: &WorkloadOf<Self>) -> Result<(), String> {
         Ok(())
     }
@@ -67,12 +73,16 @@ pub trait Kind: Rules {
     /// The additional arguments for the comparison of policies.
     type ComparisonArgs: Args + NamesFiles;
 
-    /// The examples at the end of the help. Each command can have at most 78 columns.
+    /// The examples at the end of the help. Each example is a command, whose lines have at most 78
+    /// characters, with its description below.
     const EXAMPLES: &'static str = "";
     /// The additional verbs of this kind.
     const VERBS: &'static [Verb] = &[];
 
     /// Creates a policy that is accepted by the checker.
+    ///
+    /// # Errors
+    /// Returns an error if the arguments cannot be combined, or do not apply to the workload.
     fn synthesize(
         workload: &WorkloadOf<Self>,
         args: &Self::SynthesisArgs,
@@ -80,11 +90,18 @@ pub trait Kind: Rules {
     ) -> VerbResult<SynthesisAnswer<Self::Content>>;
 
     /// Multiplies all arrival rates by the same factor, so that the load is equal to `load`.
+    ///
+    /// # Errors
+    /// Returns an error if the workload has no load, or if its load is not known.
     fn at_load(_workload: &WorkloadOf<Self>, _load: f64) -> VerbResult<WorkloadOf<Self>> {
         refuse("this kind of workload has no load that could be scaled")
     }
 
-    /// Checks a proof and returns its statement or the fault, or `None` if it is not a proof.
+    /// Checks a file that is a proof and not a policy. Returns the statement that is proved or the
+    /// fault, or `None` if it is a policy or an unknown file.
+    ///
+    /// # Errors
+    /// Returns an error if the file cannot be read.
     fn prove(_text: &str) -> VerbResult<Option<Result<String, String>>> {
         Ok(None)
     }
@@ -95,7 +112,11 @@ pub trait Kind: Rules {
     /// Describes the purpose, the behavior and the guarantees of a policy.
     fn show(policy: &FileOf<Self>) -> Report;
 
-    /// Simulates a policy and checks its claims. Most implementations call [`simulate_policy`].
+    /// Simulates a policy, which is a file or the name of a rule, and checks its claims. If a claim
+    /// is refuted, the output is negative. Most implementations call [`simulate_policy`].
+    ///
+    /// # Errors
+    /// Returns an error if the policy is not found or is rejected, or cannot run on the workload.
     fn simulate(
         name: &str,
         workload: Option<WorkloadOf<Self>>,
@@ -107,7 +128,8 @@ pub trait Kind: Rules {
     /// Compares policies. If the workload has queues, they are compared at several loads.
     ///
     /// # Errors
-    /// Returns an error if a policy is not found or is rejected, or if the journal cannot be used.
+    /// Returns an error if a policy is not found or is rejected, if a load is not possible, or if
+    /// the journal cannot be read or written.
     fn compare(
         workload: &WorkloadOf<Self>,
         comparing: &Comparing<'_>,
@@ -116,6 +138,9 @@ pub trait Kind: Rules {
     ) -> VerbResult<VerbOutput>;
 
     /// Merges the parts of a comparison at several loads.
+    ///
+    /// # Errors
+    /// Returns an error if a part cannot be read, or if this kind is not compared at several loads.
     fn merge(_: &WorkloadOf<Self>, _: &Whole) -> VerbResult<VerbOutput> {
         refuse("this kind of workload is not compared over loads, so there are no parts to merge")
     }
@@ -136,6 +161,10 @@ pub struct NamedPolicy<K: Rules> {
 impl<K: Rules> NamedPolicy<K> {
     /// Returns the rule or reads the policy file. `changes` specifies if an edited file is
     /// accepted.
+    ///
+    /// # Errors
+    /// Returns an error if there is neither such a rule nor such a file, or if the file is
+    /// rejected.
     pub fn resolve(
         name: &str,
         workload: Option<&WorkloadOf<K>>,
@@ -207,8 +236,11 @@ impl<K: Rules> NamedPolicy<K> {
 }
 
 /// Simulates a policy on its own workload or on another workload. `adapt` changes the workload
-/// based on the arguments. `run` runs the policy and checks its claims if it was made for the
-/// workload.
+/// based on the arguments and the rule. `run` runs the policy and checks its claims if it was made
+/// for the workload.
+///
+/// # Errors
+/// The errors are the same as for [`Kind::simulate`].
 pub fn simulate_policy<K: Rules>(
     name: &str,
     workload: Option<WorkloadOf<K>>,
@@ -233,7 +265,7 @@ pub fn simulate_policy<K: Rules>(
     Ok(output)
 }
 
-/// The result of a synthesis.
+/// The result of a synthesis. Each of these is an answer, and none of them is an error.
 pub enum SynthesisAnswer<K: Content> {
     /// A policy that is valid.
     Policy {
@@ -257,6 +289,9 @@ pub enum SynthesisAnswer<K: Content> {
 
 impl<K: Content> SynthesisAnswer<K> {
     /// Checks a policy and returns it if it is valid.
+    ///
+    /// # Errors
+    /// Returns an error if the policy is rejected by the checker.
     pub fn checked(artifact: Artifact<K>, summary: Report) -> VerbResult<Self> {
         let checked = Checked::check(artifact).map_err(|findings| unchecked(&findings))?;
         Ok(SynthesisAnswer::Policy {

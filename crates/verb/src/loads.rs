@@ -25,12 +25,16 @@ pub trait Queueing: Sized {
     fn origin(&self) -> (Option<String>, &str);
 
     /// Returns the load, which must be computed within this time.
+    ///
+    /// # Errors
+    /// Returns an error if the load is not known.
     fn own_load(&self, time: Option<Duration>) -> VerbResult<f64>;
 
     /// Multiplies all arrival rates by `factor`, or returns `None` if a rate is out of range.
     fn scaled(&self, factor: f64) -> Option<Self>;
 
-    /// Returns the exact means that are reported in addition to the policies, at this load.
+    /// Returns the means that are known without a simulation. They are reported in addition to the
+    /// policies. The argument is the load of this workload.
     fn exact(&self, _load: f64) -> Option<ExactMeans> {
         None
     }
@@ -143,7 +147,7 @@ pub fn scaled_to<W: Queueing>(workload: &W, load: f64) -> VerbResult<W> {
 
 fn at_load<W: Queueing>(workload: &W, load: f64, own: f64) -> VerbResult<W> {
     let out_of_range =
-        || format!("at load {load}, arrival rates exceed the range of numbers").into();
+        || format!("at load {load}, arrival rates are out of the range of numbers").into();
     workload.scaled(load / own).ok_or_else(out_of_range)
 }
 

@@ -21,7 +21,10 @@ pub type VerbError = Box<dyn Error>;
 /// The result of a verb. An error can be written to standard error.
 pub type VerbResult<T> = Result<T, VerbError>;
 
-/// Returns an error with this message.
+/// Returns an error with this message, which contains the reason and what to do.
+///
+/// # Errors
+/// Always returns an error.
 pub fn refuse<T>(why: impl Into<String>) -> Result<T, VerbError> {
     Err(why.into().into())
 }
@@ -74,7 +77,7 @@ impl Caller<'_> {
 pub enum Notice<'a> {
     /// The current step, which replaces the previous step.
     Doing(&'a str),
-    /// A part of the answer.
+    /// A part of the answer, as soon as it is known.
     Known(&'a str),
     /// From now on, an interruption produces a result instead of ending the program.
     Interruptible,
@@ -151,6 +154,9 @@ pub const FORMATS: &[Format] = &[
 ];
 
 /// Creates a folder for results if it does not exist, and checks that it is writable.
+///
+/// # Errors
+/// Returns an error if the folder or a file in it cannot be created.
 pub fn folder_for_results(folder: &Path) -> VerbResult<()> {
     let made = std::fs::create_dir_all(folder);
     let tried = made.and_then(|()| tempfile::tempfile_in(folder));

@@ -24,10 +24,10 @@ pub struct Claim<Q: Quantity> {
     /// The batch, if the claim is about one batch.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub batch: Option<String>,
-    /// If this is a probability, the number of jobs in the event, if any.
+    /// If this is the probability of an event about a number of jobs, that number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at: Option<u64>,
-    /// If this is a probability, the time that is exceeded in the event, if any.
+    /// If this is the probability that a time is exceeded, that time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub longer_than: Option<f64>,
     /// The value.
@@ -44,7 +44,8 @@ pub struct Claim<Q: Quantity> {
 }
 
 impl<Q: Quantity> Claim<Q> {
-    /// Creates a claim that has no confidence interval and is not about a probability.
+    /// Creates a claim that has no confidence interval and is not about a probability. `time` is
+    /// the unit of time of the workload.
     pub fn new(
         quantity: Q,
         subject: Subject<'_>,
@@ -84,7 +85,8 @@ impl<Q: Quantity> Claim<Q> {
         }
     }
 
-    /// Checks a claim that is not about a probability, and returns `true` if it is valid.
+    /// Checks that a claim has a known subject and the right unit, is not about a probability, and
+    /// is not in `seen`, which contains the claims before it. Returns `true` if it is valid.
     pub fn is_plain<'a>(
         &'a self,
         path: &str,

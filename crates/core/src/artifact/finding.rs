@@ -8,7 +8,7 @@ use crate::document::{Fault, Place, WorkloadDocument};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "kebab-case", tag = "grounds", content = "by")]
 pub enum Grounds {
-    /// The checker derived the statement by this method, and the results are equal.
+    /// The checker derived the statement again by this method, and the result agrees.
     Derived(&'static str),
     /// The checker used this criterion to decide that the statement is plausible.
     Judged(&'static str),
@@ -207,7 +207,7 @@ pub fn written(value: &impl Serialize) -> String {
 
 const SUM: f64 = 1e-9;
 
-/// Returns `true` if a number is finite and close to the expected number.
+/// Returns `true` if both numbers are finite and their relative difference is at most `relative`.
 pub fn is_close(found: f64, expected: f64, relative: f64) -> bool {
     expected.is_finite() && (found - expected).abs() <= relative * expected.abs()
 }

@@ -48,15 +48,24 @@ pub trait Content: Copy + Debug + PartialEq + 'static {
     type Checked: Clone + Debug;
 
     /// Parses the document of a workload. `name` is used in error messages.
+    ///
+    /// # Errors
+    /// Returns all faults of the document.
     fn parse(text: &str, name: &str) -> Result<Parsed<Self::Checked>, DocumentError> {
         Self::Workload::parse(text, name)
     }
 
     /// Parses an artifact. This is implemented by [`artifact_io!`](crate::artifact_io), so that it
     /// is only compiled once, in the crate of the kind.
+    ///
+    /// # Errors
+    /// Returns an error with the place of the fault if the text has another shape.
     fn read(text: &str, name: &str) -> Read<Self>;
 
     /// Returns an artifact as JSON with indentation.
+    ///
+    /// # Errors
+    /// Returns an error if the artifact cannot be written as JSON.
     fn pretty(artifact: &Artifact<Self>) -> Written;
 
     /// Returns the digest that is used to identify a workload.
@@ -64,7 +73,9 @@ pub trait Content: Copy + Debug + PartialEq + 'static {
         Self::Workload::record(workload).digest()
     }
 
-    /// Checks the statements of an artifact. If a claim has no grounds, it is trusted.
+    /// Derives the statements of an artifact again, from the artifact alone and as far as possible.
+    /// `workload` is its own workload. Reports all faults, and the grounds of the other statements.
+    /// If a claim has no grounds, it is trusted.
     fn check(artifact: &Artifact<Self>, workload: &Self::Checked, findings: &mut Findings);
 }
 
@@ -75,6 +86,9 @@ pub type Read<K> = Result<Artifact<K>, ArtifactError>;
 pub type Written = serde_json::Result<String>;
 
 /// Returns a document as JSON with indentation.
+///
+/// # Errors
+/// Returns an error if the document cannot be written as JSON.
 pub fn indented(document: &impl Serialize) -> Written {
     serde_json::to_string_pretty(document)
 }
@@ -151,7 +165,11 @@ impl<K: Content> Artifact<K> {
         find(&self.claims, quantity, subject)
     }
 
-    /// Checks the artifact without any other input. The digest is not checked.
+    /// Checks the artifact without any other input. The field `digest` is not checked, so it is not
+    /// detected whether a file was edited.
+    ///
+    /// # Errors
+    /// Returns all faults that were found.
     pub fn check(&self) -> Result<K::Checked, Vec<Finding>> {
         Ok(self.examined()?.0)
     }
@@ -161,6 +179,9 @@ impl<K: Content> Artifact<K> {
     }
 
     /// Checks the workload, and the rest with `check`. Returns the workload and the grounds.
+    ///
+    /// # Errors
+    /// Returns all faults that were found.
     pub fn check_by(
         &self,
         check: impl FnOnce(&K::Checked, &mut Findings),
@@ -180,7 +201,8 @@ impl<K: Content> Artifact<K> {
         }
     }
 
-    /// Returns the differences between the policy's workload and another workload without `source`.
+    /// Returns the differences between the policy's workload and another workload, except for a
+    /// different `source`.
     pub fn against(&self, workload: &K::Checked) -> Vec<Finding> {
         let others = K::Workload::record(workload).identity();
         let differences = differences(&self.workload.identity(), &others).into_iter();
@@ -194,7 +216,11 @@ impl<K: Content> Artifact<K> {
         differences.map(finding).collect()
     }
 
-    /// Returns the document as it is written to a file, with a digest and with indentation.
+    /// Returns the document as it is written to a file, with a digest and with indentation. An
+    /// array of numbers or strings is on one line.
+    ///
+    /// # Errors
+    /// Returns an error if the artifact cannot be written as JSON.
     pub fn to_json(&self) -> serde_json::Result<String> {
         let sealed = self.clone().sealed();
         let pretty = harmless(K::pretty(&sealed)?);

@@ -110,7 +110,8 @@ pub enum Side {
     AtMost,
 }
 
-/// Implements the [`Quantity`](crate::artifact::Quantity) trait for a table of quantities.
+/// Defines an enum of quantities that implements [`Quantity`](crate::artifact::Quantity). Each row
+/// has the name in documents, the label in reports, the unit, the subjects, and the measure.
 #[macro_export]
 macro_rules! quantities {
     (

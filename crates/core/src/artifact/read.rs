@@ -52,13 +52,16 @@ fn listed(findings: &[Finding]) -> String {
 pub struct Heading {
     /// Always `synth-policy`.
     pub format: Format,
-    /// The version.
+    /// The version. [`heading`] only accepts [`VERSION`].
     pub version: u32,
     /// The kind of workload.
     pub kind: String,
 }
 
-/// Reads the first fields of a document. `name` is used in error messages.
+/// Reads the [`Heading`] of a document. `name` is used in error messages.
+///
+/// # Errors
+/// Returns an error if there is no heading, or if the version is not [`VERSION`].
 pub fn heading(text: &str, name: &str) -> Result<Heading, ArtifactError> {
     let heading: Heading = read_shape(text, name)?;
     if heading.version == VERSION {
@@ -75,7 +78,10 @@ pub fn heading(text: &str, name: &str) -> Result<Heading, ArtifactError> {
     Err(shape_error(name, "version", message))
 }
 
-/// Parses an artifact of this kind and version, but does not check its contents.
+/// Parses an artifact, but does not check its contents. `name` is used in error messages.
+///
+/// # Errors
+/// Returns an error if the text is not JSON of this shape, or has another kind or version.
 pub fn parse<K: Content>(text: &str, name: &str) -> Result<Artifact<K>, ArtifactError> {
     let kind = heading(text, name)?.kind;
     if kind != K::NAME {
@@ -86,6 +92,9 @@ pub fn parse<K: Content>(text: &str, name: &str) -> Result<Artifact<K>, Artifact
 }
 
 /// Parses a document of type `D`. `name` is used in error messages.
+///
+/// # Errors
+/// Returns an error with the place of the fault if the text is not JSON of this shape.
 pub fn read_shape<'t, D: Deserialize<'t>>(text: &'t str, name: &str) -> Result<D, ArtifactError> {
     let mut reader = serde_json::Deserializer::from_str(text);
     let document = serde_path_to_error::deserialize(&mut reader)
@@ -114,12 +123,19 @@ pub struct Checked<K: Content> {
 }
 
 impl<K: Content> Checked<K> {
-    /// Reads and checks a policy file. If it was edited, it is rejected.
+    /// Reads and checks a policy file.
+    ///
+    /// # Errors
+    /// Returns an error if the file cannot be read, if it is a different kind of file or has
+    /// another shape, if it was edited after it was written, or if it is rejected by the checker.
     pub fn read(path: &Path) -> Result<Self, ArtifactError> {
         Self::read_with(path, Changes::Refused)
     }
 
     /// Reads and checks a policy file. `changes` specifies if an edited file is accepted.
+    ///
+    /// # Errors
+    /// The errors are the same as for [`Checked::read`], unless edited files are accepted.
     pub fn read_with(path: &Path, changes: Changes) -> Result<Self, ArtifactError> {
         let name = called(path);
         let text = text_of(path).map_err(|source| ArtifactError::Io {
@@ -129,13 +145,21 @@ impl<K: Content> Checked<K> {
         Self::parse_with(&text, &name, changes)
     }
 
-    /// Parses and checks a policy. If it was edited, it is rejected.
+    /// Parses and checks a policy. `name` is used in error messages.
+    ///
+    /// # Errors
+    /// Returns an error if the text is a different kind of file or has another shape, if it was
+    /// edited after it was written, or if it is rejected by the checker.
     pub fn parse(text: &str, name: &str) -> Result<Self, ArtifactError> {
         Self::parse_with(text, name, Changes::Refused)
     }
 
     /// Parses and checks a policy. `changes` specifies if an edited text is accepted.
+    ///
+    /// # Errors
+    /// The errors are the same as for [`Checked::parse`], unless edited texts are accepted.
     pub fn parse_with(text: &str, name: &str, changes: Changes) -> Result<Self, ArtifactError> {
+        // A damaged policy still starts like JSON. It is parsed, so that its fault is reported.
         if !text.trim_start().starts_with('{')
             && let Some(kind) = FileKind::of(text)
         {
@@ -158,6 +182,9 @@ impl<K: Content> Checked<K> {
     }
 
     /// Checks a policy that was never written as a document. Its digest is not checked.
+    ///
+    /// # Errors
+    /// Returns all faults that were found.
     pub fn check(artifact: Artifact<K>) -> Result<Self, Vec<Finding>> {
         let (workload, mut rest) = artifact.examined()?;
         let entries = rest.iter().map(|noted| (&*noted.path, noted.grounds));
@@ -184,12 +211,13 @@ impl<K: Content> Checked<K> {
         &self.workload
     }
 
-    /// Returns the reason why each claim was accepted.
+    /// Returns the reason why each claim was accepted, in the order of the claims.
     pub fn grounds(&self) -> &[Grounds] {
         &self.claims
     }
 
-    /// Returns the reasons why the other statements were accepted.
+    /// Returns the reasons why the other statements were accepted, if they were checked or
+    /// deliberately not checked.
     pub fn beside_claims(&self) -> &[Examined] {
         &self.rest
     }

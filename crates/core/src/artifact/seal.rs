@@ -45,7 +45,8 @@ impl<K: Content> Artifact<K> {
         })
     }
 
-    /// This uses the text, because [`Content::pretty`] is only compiled once for each kind.
+    /// Returns the digest of an artifact that has no digest yet. This uses the text, because
+    /// [`Content::pretty`] is only compiled once for each kind.
     fn own_digest(&self) -> String {
         let value = K::pretty(self).and_then(|text| serde_json::from_str(&text));
         let value = value.expect("an artifact is made of maps with keys of text");

@@ -62,7 +62,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Resolves references and alternatives. The alternative that matches `node` is preferred.
+    /// Resolves references and alternatives. The alternative null is ignored, and the alternative
+    /// that matches `node` is preferred.
     fn resolved(&self, schema: &'a Json, node: Option<&Node>) -> &'a Json {
         if let Some(name) = schema["$ref"].as_str() {
             let found = self.root.pointer(name.trim_start_matches('#'));
@@ -148,6 +149,8 @@ impl<'a> Reader<'a> {
         let mut json = Some(Vec::new());
         for (n, entry) in entries.iter().enumerate() {
             push(&mut json, self.value(entry, items, &place.then(n)));
+            // If one entry has the wrong form, most others do as well, so only the first is
+            // reported.
             if json.is_none() && singles == matches!(entry.value, Value::List(_) | Value::Map(_)) {
                 break;
             }
@@ -178,6 +181,8 @@ impl<'a> Reader<'a> {
         Some(format!("{{{}}}", json?.join(",")))
     }
 
+    /// Converts a map with the keys of a struct or of a variant. A key that is not required can be
+    /// null, and it is omitted if its value has a fault, so that the rest can be checked.
     fn fields(
         &mut self,
         entries: &[Entry],
@@ -246,6 +251,8 @@ impl<'a> Reader<'a> {
         self.refuse(place, message, help);
     }
 
+    /// Reports an unknown key, and returns the key that was probably meant. A synonym can only mean
+    /// a key that is `free`, preferably one that is `fitting`. A misspelling can mean any key.
     fn unknown<'k>(
         &mut self,
         key: &str,

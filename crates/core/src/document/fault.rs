@@ -159,7 +159,8 @@ impl<'a> FaultsAt<'a> {
         self.all
     }
 
-    /// Returns `true` if there is a fault in the value of a key or in a part of it.
+    /// Returns `true` if there is a fault in the value of a key or in a part of it, which is then
+    /// not missing.
     pub fn has_fault(&self, key: &str) -> bool {
         let place = self.place.then(key);
         let is_below = |fault: &Fault| fault.place.steps().starts_with(place.steps());
@@ -218,7 +219,8 @@ impl<'a> FaultsAt<'a> {
         }
     }
 
-    /// Expands a short form such as `mean_size: 1`, and checks that exactly one form is used.
+    /// Expands a short form such as `mean_size: 1` to the long form, and checks that the owner has
+    /// exactly one of the two. A value with a fault is not reported as missing.
     pub fn one_of<S, T>(
         &mut self,
         owner: &str,

@@ -4,10 +4,15 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
+/// The maximum size of a workload, in bytes.
 pub(super) const LARGEST: u64 = 64 << 20;
+/// The maximum size of other documents, in bytes.
 const LARGEST_OF_ALL: u64 = 256 << 20;
 
-/// Returns the text of a UTF-8 file. The size is limited to 256 MiB.
+/// Returns the text of a file, or of standard input if it is `-`.
+///
+/// # Errors
+/// Returns an error if the file cannot be read, is larger than 256 MiB, or is not valid UTF-8.
 pub fn text_of(path: impl AsRef<Path>) -> io::Result<String> {
     String::from_utf8(all_bytes_of(path.as_ref())?).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
@@ -16,7 +21,10 @@ pub fn text_of(path: impl AsRef<Path>) -> io::Result<String> {
     })
 }
 
-/// Returns the bytes of a file, or of standard input if it is `-`. The size is limited to 256 MiB.
+/// Returns the bytes of a file, or of standard input if it is `-`.
+///
+/// # Errors
+/// Returns an error if the file cannot be read, or is larger than 256 MiB.
 pub fn all_bytes_of(path: &Path) -> io::Result<Vec<u8>> {
     bytes_of(path, LARGEST_OF_ALL)
 }
@@ -71,6 +79,7 @@ pub fn named(error: io::Error) -> io::Error {
     }
 }
 
+/// Standard input can only be read once, so its bytes or the error are kept.
 static STANDARD_INPUT: OnceLock<Result<Vec<u8>, String>> = OnceLock::new();
 
 /// The size is limited, so that a device or a large log does not use all of the memory.

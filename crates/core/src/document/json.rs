@@ -4,7 +4,7 @@ use serde_json::error::Category;
 
 use super::names::steers;
 
-/// Escapes the characters of strings that could [control](steers) a terminal.
+/// Escapes the characters in strings of a JSON text that could [control](steers) a terminal.
 pub fn harmless(json: String) -> String {
     if json.bytes().all(|b| b.is_ascii() && b != 0x7f) {
         return json;
@@ -31,6 +31,7 @@ pub fn fault_of_json(error: &serde_json::Error) -> String {
             of_value(text.strip_suffix(&position).unwrap_or(&text))
         }
     };
+    // If a value was not read from a text, the line is 0.
     match error.line() {
         0 => message,
         _ => format!("{message} ({place})"),

@@ -90,6 +90,8 @@ impl<'a> Document<'a> {
         })
     }
 
+    /// Returns the fault of a kind that is similar to `kind`, if it is not equal to it. If the kind
+    /// is entirely different, this is an error, and no other faults should be reported.
     fn misnamed(&self, kind: &str) -> Result<Vec<Fault>, DocumentError> {
         let found = self.root.get("kind").and_then(Node::text);
         let Some(found) = found.filter(|found| *found != kind) else {
@@ -104,7 +106,9 @@ impl<'a> Document<'a> {
         }
     }
 
-    /// Returns the document as a value of this type, if possible, and all faults of its form.
+    /// Returns the document as a value of this type, and all faults of its form. A value that has a
+    /// fault and is not required is omitted, so that the rest can be checked. If that is not
+    /// possible, there is no value.
     pub fn read<T: DeserializeOwned + JsonSchema>(&self) -> (Option<T>, Vec<Fault>) {
         conform::read(&self.root, self.example)
     }
@@ -160,7 +164,11 @@ pub(crate) fn canonical(mut value: serde_json::Value) -> String {
     value.to_string()
 }
 
-/// Renders templates, and returns the text for each file. Each text ends with a newline.
+/// Returns the names and the texts of files from templates that have been rendered. Each text ends
+/// with one newline.
+///
+/// # Errors
+/// Returns an error if one of the templates could not be rendered.
 pub fn filled_in<E: std::fmt::Display>(
     files: impl IntoIterator<Item = (impl std::fmt::Display, Result<String, E>)>,
 ) -> Result<Vec<(String, String)>, String> {
@@ -174,7 +182,11 @@ pub fn filled_in<E: std::fmt::Display>(
 /// A function that parses a document, given its text and the name of its file.
 pub type Parse<W> = fn(&str, &str) -> Result<Parsed<W>, DocumentError>;
 
-/// Reads the document in a UTF-8 file, which must not be larger than 64 MiB.
+/// Reads the document in a file.
+///
+/// # Errors
+/// Returns an error if the file cannot be read, is larger than 64 MiB, is not valid UTF-8, or is a
+/// different kind of file, and otherwise all faults of the document.
 pub fn read_file<W>(path: &Path, parse: Parse<W>) -> Result<Parsed<W>, DocumentError> {
     let bytes = bytes_of(path, LARGEST).map_err(|source| DocumentError::Io {
         path: path.to_owned(),

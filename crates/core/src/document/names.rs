@@ -43,7 +43,8 @@ pub fn suggest(found: &str, kind: &str, known: &[&str]) -> String {
     format!("{kind}: {names}{others}")
 }
 
-/// Returns the known name that is most similar to `found` (by the Levenshtein distance).
+/// Returns the known name that is most similar to `found`, or `None` if none is similar. This uses
+/// the Levenshtein distance and ignores the case.
 pub fn nearest<'a>(found: &str, known: &[&'a str]) -> Option<&'a str> {
     let distance = |name: &str| strsim::levenshtein(&found.to_lowercase(), &name.to_lowercase());
     let is_near = |name: &&&str| distance(name) <= name.chars().count().div_ceil(3);

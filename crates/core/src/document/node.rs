@@ -35,7 +35,7 @@ pub struct Entry {
 }
 
 impl Node {
-    /// Returns the value of a key, or `None` if it is null.
+    /// Returns the value of a key, or `None` if it is missing or null.
     pub fn get(&self, key: &str) -> Option<&Self> {
         let node = &self.entry(key)?.node;
         (node.value != Value::Null).then_some(node)
@@ -171,6 +171,8 @@ impl Node {
         self.entries().iter().find(|entry| entry.key == key)
     }
 
+    /// Returns the bytes to mark for a fault: the range of its place or of the nearest place above.
+    /// For an entry of a list, this is its name if it has one.
     pub(crate) fn locate(&self, fault: &Fault) -> Option<Range<usize>> {
         let (mut node, mut is_entry) = (self, false);
         let steps = fault.place.steps();

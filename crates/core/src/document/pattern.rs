@@ -1,4 +1,5 @@
-/// Returns `true` if a text matches a pattern, where `*` and `?` are wildcards.
+/// Returns `true` if the whole text matches a pattern. `*` matches any text, `?` matches any single
+/// character, and all other characters only match themselves.
 pub fn fits(pattern: &str, text: &str) -> bool {
     let text: Vec<char> = text.chars().collect();
     // `fitting[n]` is `true` if the first `n` characters match the pattern so far.

@@ -44,6 +44,7 @@ impl Sheet<'_> {
         Renderer::plain().render(&[group])
     }
 
+    /// Returns the bytes of a location. The parser only knows the character for some locations.
     pub(super) fn range(&self, location: Location) -> Option<Range<usize>> {
         let span = location.span();
         let known = |n: Option<u64>| n.and_then(|n| usize::try_from(n).ok());
@@ -54,6 +55,8 @@ impl Sheet<'_> {
         Some(start..start + length)
     }
 
+    /// Returns the bytes to mark: at most the rest of one line, and at least one character, unless
+    /// the line ends at `start`.
     fn mark(&self, start: usize, length: usize) -> Option<Range<usize>> {
         let start = start.min(self.text.len());
         let line = self.text.get(start..)?.split(['\n', '\r']).next()?;

@@ -1,7 +1,7 @@
 //! This module defines the documents of workloads in YAML, and their JSON records in policies.
 //!
-//! There is one type for each kind of workload. All defaults are filled in when a record is
-//! created, so equal workloads have equal records.
+//! There is one type for each kind of workload. In a record, all defaults are filled in and each
+//! value is written in one form only, so equal workloads have equal records.
 
 use std::fmt::Debug;
 use std::path::Path;
@@ -32,13 +32,19 @@ pub trait WorkloadDocument: Stored {
     /// The checked workload.
     type Checked: Clone + Debug;
 
-    /// Fills in the defaults. Returns the workload and its warnings, or all faults and `faults`.
+    /// Fills in the defaults and returns the workload and its warnings.
+    ///
+    /// # Errors
+    /// Returns `faults` and all other faults, at their places in the document.
     fn checked(self, faults: Vec<Fault>) -> CheckedOrFaults<Self::Checked>;
 
     /// Returns the record of a workload.
     fn record(workload: &Self::Checked) -> Self;
 
     /// Parses a YAML document. `name` is the name of the file that is used in messages.
+    ///
+    /// # Errors
+    /// Returns [`DocumentError::Faults`] with all faults of the document.
     fn parse(text: &str, name: &str) -> Result<Parsed<Self::Checked>, DocumentError> {
         let mut document = Document::parse(text, name, Self::EXAMPLE)?;
         let misnamed = document.misnamed(Self::KIND)?;
@@ -52,17 +58,27 @@ pub trait WorkloadDocument: Stored {
         document.conclude(checked, Self::SHORT)
     }
 
-    /// Reads the document in a UTF-8 file, which must not be larger than 64 MiB.
+    /// Reads the document in a file.
+    ///
+    /// # Errors
+    /// The errors are the same as for [`read_file`].
     fn read(path: &Path) -> Result<Parsed<Self::Checked>, DocumentError> {
         read_file(path, Self::parse)
     }
 
     /// Checks a document that was not read from a text.
+    ///
+    /// # Errors
+    /// Returns all faults, at their places in the document.
     fn check(&self) -> Result<Self::Checked, Vec<Fault>> {
         Ok(self.clone().checked(Vec::new())?.0)
     }
 
-    /// Checks a record with all defaults filled in, and its digest (at [`Place::DOCUMENT`]).
+    /// Checks a record and its digest, and returns the workload. A document that is not a record,
+    /// because its defaults are not filled in, is rejected.
+    ///
+    /// # Errors
+    /// Returns all faults, at their places in the record. A wrong digest is at [`Place::DOCUMENT`].
     fn recorded(&self, digest: &str) -> Result<Self::Checked, Vec<Fault>> {
         let fault = |(place, _, found, expected): Difference| {
             let message = format!("{found}, expected {expected}");
@@ -121,7 +137,7 @@ fn null(value: &Value, place: Place) -> Option<Place> {
     }
 }
 
-/// The place, the name of the part that contains it, and both values.
+/// The place of a difference, the name of the nearest named part that contains it, and both values.
 pub type Difference = (Place, Option<String>, String, String);
 
 /// Returns the differences between two documents.

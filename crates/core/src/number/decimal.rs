@@ -43,7 +43,7 @@ impl DecimalError {
         *self == Self::not_a_number(&self.text)
     }
 
-    /// Returns the text that should be written instead, without a full stop.
+    /// Returns a sentence that explains what to write instead, without a full stop.
     pub fn help(&self) -> String {
         self.help.to_string()
     }
@@ -62,7 +62,8 @@ impl Decimal {
         *self == Self::ZERO
     }
 
-    /// Returns the decimal number that is the shortest text of `value` if it is finite.
+    /// Returns the decimal number that is the shortest text of `value`, or `None` if `value` is not
+    /// finite.
     pub fn new(value: f64) -> Option<Self> {
         // Adding 0 removes the sign of a negative zero.
         value.is_finite().then_some(Self(value + 0.0))
@@ -76,7 +77,8 @@ impl Decimal {
     /// Parses a decimal number such as `3`, `.3`, `-1`, `1e-9` or `+2.5E3`.
     ///
     /// # Errors
-    /// Returns an error if it is not a decimal number, is out of range, or has too many digits.
+    /// Returns an error if it is not in decimal notation, is not finite or out of range, or has
+    /// more digits than an `f64`.
     pub fn parse(text: &str) -> Result<Self, DecimalError> {
         const OTHER_UNIT: &str = "choose a unit in which the number is of ordinary size";
         let Some(written) = Significand::parse(text) else {
@@ -177,7 +179,8 @@ pub fn shown(value: f64) -> String {
     }
 }
 
-/// A number `digits · 10^exponent` without leading or trailing zeros, even if it is `1e999999999`.
+/// A number `digits · 10^exponent`, where the digits have no leading or trailing zeros. Two numbers
+/// are equal if their fields are equal, which is cheap to test even for `1e999999999`.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Significand {
     negative: bool,
@@ -217,6 +220,7 @@ fn parse_power(text: &str) -> Option<i64> {
     if digits.is_empty() || !digits.bytes().all(|b| b.is_ascii_digit()) {
         return None;
     }
+    // An exponent that does not fit into 64 bits is out of the range of `f64` in any case.
     let is_negative = text.starts_with('-');
     let bound = if is_negative { i64::MIN } else { i64::MAX };
     Some(text.parse().unwrap_or(bound))

@@ -6,7 +6,8 @@ use num_traits::{ToPrimitive, Zero};
 use super::Decimal;
 use super::time::{UNITS, fraction_of};
 
-/// Parses a time with one or more units, such as `1h30m`, and returns the number of seconds.
+/// Parses a time with one or more units, such as `1h30m`, and returns the number of seconds. Each
+/// unit must be smaller than the one before it.
 pub fn seconds(text: &str) -> Option<BigRational> {
     let mut rest = text.trim();
     let mut sum = BigRational::zero();
@@ -32,7 +33,8 @@ pub fn seconds_of(text: &str) -> Option<f64> {
     (time >= 0.0 && time.is_finite()).then_some(time)
 }
 
-/// Converts a time with a unit. Returns `Some(None)` if the result is not a decimal number.
+/// Converts a time with a unit to this unit. Returns `None` if it is not a time or if the unit is
+/// not known, and `Some(None)` if the result is not a decimal number.
 pub fn time_in(text: &str, unit: &str) -> Option<Option<Decimal>> {
     Some(decimal(&(seconds(text)? / unit_of_time(unit)?)))
 }
@@ -57,7 +59,8 @@ fn thousandths(text: &str) -> Option<Decimal> {
         .and_then(|(number, ..)| decimal(&(number.exact() / whole(1000))))
 }
 
-/// Suggests a number instead of a number with a unit. `time_unit` is the unit of the document.
+/// Suggests a number instead of a number with a unit, or returns `None` if the text is not one.
+/// `time_unit` is the unit of time of the document, if it has one.
 pub fn explained(text: &str, time_unit: Option<&str>) -> Option<String> {
     match (thousandths(text), seconds(text)) {
         (Some(amount), Some(_)) => Some(format!(

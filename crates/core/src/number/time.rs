@@ -42,7 +42,8 @@ pub fn in_words(time: f64, unit: &str) -> String {
 }
 
 /// Parses a Gregorian date and time, such as `2024-03-31T02:30:00`, `2024-03-31 02:30:00.25`,
-/// `2024-03-31` or `2024-03-31T02:30:00+02:00` \[s since 1970, in UTC if there is an offset\].
+/// `2024-03-31` or `2024-03-31T02:30:00+02:00`. Returns the time \[s\] since 1970 in UTC if there
+/// is an offset from UTC, and otherwise by the clock that the text refers to.
 pub fn instant(field: &[u8]) -> Option<f64> {
     let text = std::str::from_utf8(field).ok()?;
     let (date, clock) = text.split_once(['T', ' ']).unwrap_or((text, "00:00:00"));
@@ -71,13 +72,17 @@ pub fn instant(field: &[u8]) -> Option<f64> {
 
 const PLAUSIBLE: Range<f64> = 631_152_000.0..4_102_444_800.0;
 
-/// Returns `true` if a number could be the number of seconds since 1970.
+/// Returns `true` if a number could be a time in a log: the number of seconds since 1970 of a time
+/// between 1990 and 2100.
 pub fn is_epoch(seconds: f64) -> bool {
     PLAUSIBLE.contains(&seconds)
 }
 
-/// Reads a time from 1990 to 2100 as seconds since 1970, and returns the name of its format. A
-/// number of 8 or 10 digits is not unique, because it can also be seconds of another clock.
+/// Reads a time between 1990 and 2100 that is written as one number: the digits of a date, or the
+/// seconds, milliseconds, microseconds or nanoseconds since 1970. Returns the number of seconds
+/// since 1970 and the name of the format.
+///
+/// A number of 8 or 10 digits can also be the seconds of another clock. The caller must decide.
 pub fn stamp(number: f64) -> Option<(f64, &'static str)> {
     const DATES: [&str; 4] = ["YYYYMMDD", "YYYYMMDDhh", "YYYYMMDDhhmm", "YYYYMMDDhhmmss"];
     const SINCE: [(f64, &str); 4] = [
@@ -104,6 +109,7 @@ pub fn stamp(number: f64) -> Option<(f64, &'static str)> {
 pub fn date(seconds: f64) -> String {
     let seconds = seconds.floor() as i64;
     let (days, second) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
+    // As in `instant`, the years start in March. An era has 400 years.
     let days = days + 719_468;
     let (era, day) = (days.div_euclid(146_097), days.rem_euclid(146_097));
     let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;

@@ -12,6 +12,7 @@ use num_traits::{ToPrimitive, Zero};
 
 use super::decimal::Decimal;
 
+/// Integers up to this value can also be represented exactly as `f64`.
 const LARGEST: u64 = 1 << 53;
 
 /// A whole and its parts as integers.

@@ -3,11 +3,13 @@
 
 use nalgebra::{DMatrix, DVector};
 
-/// The maximum number of steps. The preconditioner of [`super::rounds`] needs between 5 and 30.
+/// The maximum number of steps. With the preconditioner of [`super::rounds`], 5 to 30 are needed.
 pub(super) const STEPS: usize = 60;
 
 const REDUCTION: f64 = 1e-8;
 
+/// Solves `operator(x) = right`, starting from 0, until the residual is reduced by [`REDUCTION`] or
+/// after [`STEPS`] steps.
 pub(super) fn gmres(right: &[f64], operator: impl Fn(&[f64]) -> Vec<f64>) -> Vec<f64> {
     let right = DVector::from_column_slice(right);
     let norm = right.norm();

@@ -1,4 +1,5 @@
-//! This module implements a queue in which the number of servers is modulated by a Markov chain.
+//! This module implements a queue with Poisson arrivals and exponential sizes, in which the number
+//! of servers is modulated by a Markov chain.
 //!
 //! The chain does not depend on the queue, but an edge can *be* a completion: if it is used, one of
 //! the servers of the state ends, even if that server is not busy. The pair (jobs, state) is a QBD
@@ -162,8 +163,8 @@ impl<'a> ModulatedQueue<'a> {
         self.environment.edges.iter().zip(serves)
     }
 
-    /// Returns the rate \[1/time\] of services other than edges in state `s` of a never-empty
-    /// queue.
+    /// Returns the rate \[1/time\] of the services in state `s` that do not change the state, for a
+    /// queue that is never empty.
     pub fn speed(&self, s: usize) -> f64 {
         if self.drains[s] {
             0.0
@@ -185,7 +186,8 @@ impl<'a> ModulatedQueue<'a> {
         speeds.sum()
     }
 
-    /// Estimates the time \[ns\] to solve [`ModulatedQueue::qbd`], which may be infinite.
+    /// Estimates the time \[ns\] to solve [`ModulatedQueue::qbd`]. It is infinite if there is not
+    /// enough memory.
     pub fn matrix_work(&self) -> f64 {
         matrix_work(self.servers.len() as f64, f64::from(self.most_servers()))
     }
@@ -229,7 +231,8 @@ impl<'a> ModulatedQueue<'a> {
 /// The maximum number of values that a solver can store: 320 MB with 8 bytes each.
 pub const MEMORY: f64 = 4e7;
 
-/// Estimates the time \[ns\] that a solution needs. It is infinite if there is not enough memory.
+/// Estimates the time \[ns\] that a solution needs for this number of phases and of boundary
+/// levels. It is infinite if there is not enough memory.
 pub fn matrix_work(phases: f64, boundary: f64) -> f64 {
     if matrix_numbers(phases, boundary) <= MEMORY {
         (3.5 + 0.15 * boundary) * phases.powi(3) + 1e3 * (boundary + phases) + 2e4
@@ -238,7 +241,8 @@ pub fn matrix_work(phases: f64, boundary: f64) -> f64 {
     }
 }
 
-/// Returns the number of values that are stored for the levels and for the powers of `R`.
+/// Returns the number of values that are stored for the boundary levels (a matrix and the rates of
+/// each), for the reduction, and for the powers of `R`.
 pub fn matrix_numbers(phases: f64, boundary: f64) -> f64 {
     (boundary + 44.0) * phases * phases + 30.0 * boundary * phases
 }

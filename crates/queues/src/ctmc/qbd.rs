@@ -43,7 +43,8 @@ pub struct Level {
     pub down: Block,
 }
 
-/// A QBD. The last boundary level must have the same number of phases as the repeating level.
+/// A QBD. There must be at least one boundary level, and the last of them must have the same number
+/// of phases as the repeating level.
 #[derive(Clone, Debug)]
 pub struct Qbd {
     /// The boundary levels, starting at level 0.
@@ -79,16 +80,20 @@ impl QbdError {
     }
 }
 
+/// The maximum residual of the equation of `G`, relative to the largest exit rate.
 const RESIDUAL: f64 = 1e-13;
 
 /// If the cancellation is larger than this, the levels are summed by doubling.
 const CANCELLED: f64 = 1e5;
 
-/// The number of levels above the boundary that are used, as a multiple of the mean level.
+/// Levels further above the boundary than this multiple of their mean distance are negligible
+/// (about `exp(−40)`). Each level that is not negligible adds a relative rounding error.
 const DEEP: f64 = 40.0;
 
+/// The probabilities of the levels are rescaled above this value, so that they do not overflow.
 const HUGE: f64 = 1e150;
 
+/// Each iteration of a reduction doubles the number of levels, and no queue has `2^100` levels.
 pub(super) const ITERATIONS: usize = 100;
 
 struct Rates {
@@ -111,7 +116,8 @@ impl Rates {
         for _ in 0..ITERATIONS {
             let stay = sojourns(&local, &(up.column_sum() + down.column_sum()));
             let (rise, fall) = (&stay * &up, stay * &down);
-            // The rates can differ by many orders of magnitude, but the probabilities do not.
+            // This tests the probability of moving up and not the rate, because the rates of the
+            // phases can differ by many orders of magnitude.
             if rise.amax() <= f64::EPSILON / 16.0 {
                 let exits = self.down.column_sum() + up.column_sum();
                 return Ok(sojourns(&first, &exits) * &self.down);
@@ -145,7 +151,8 @@ impl Qbd {
     /// Computes the stationary distribution.
     ///
     /// # Errors
-    /// Returns an error if the process is not stable, or if `G` is not a solution of its equation.
+    /// Returns an error if the process is not stable, if the reduction does not converge, or if the
+    /// residual of the equation of `G` is too large.
     pub fn solve(&self) -> Result<Stationary, QbdError> {
         let rates = Rates::new(&self.repeating);
         let phases = Excursions::new(&(&rates.up + &rates.local + &rates.down));
@@ -180,6 +187,7 @@ impl Qbd {
         Ok(law)
     }
 
+    /// Returns the distribution on the boundary levels up to a factor.
     fn boundary_law(&self, g: &DMatrix<f64>) -> Vec<RowDVector<f64>> {
         let last = self.boundary.len() - 1;
         let mut below: Vec<DMatrix<f64>> = Vec::with_capacity(last);
@@ -204,6 +212,7 @@ impl Qbd {
     }
 
     /// Returns the rates within boundary level `q` if the time spent below this level is ignored.
+    /// `stay` contains the sojourn times on the level below.
     fn censored(&self, q: usize, stay: Option<&DMatrix<f64>>) -> DMatrix<f64> {
         let level = &self.boundary[q];
         let mut rates = dense(&level.local, level.phases);
@@ -215,7 +224,9 @@ impl Qbd {
     }
 }
 
-/// If there are few jobs and many servers, each level is much more likely than the level above.
+/// Rescales the levels if the last one, which is new, is larger than [`HUGE`]. If there are few
+/// jobs and many servers, each level is much more likely than the level above. Levels far above
+/// fade to 0.
 fn rescale(laws: &mut [RowDVector<f64>]) {
     let most = laws.last().map_or(0.0, |law| law.amax());
     if most > HUGE {
@@ -321,11 +332,14 @@ impl Stationary {
         partial + share * &self.phases.law
     }
 
-    /// Returns the sum of the terms of [`Stationary::with_flow`] divided by `flow`.
+    /// Returns how many times larger than `flow` the terms of [`Stationary::with_flow`] can be, if
+    /// `right` is a difference of two rows with the sum `terms`.
     fn cancellation(&self, terms: &RowDVector<f64>, flow: f64) -> f64 {
         (self.phases.sojourns_of(terms) * self.outward.abs())[0] / flow.abs()
     }
 
+    /// Returns the probability of a level `q ≥ b` and of all levels above. `level` is the
+    /// distribution on this level, and `entry` is the flow into it from below.
     fn mass_from(&self, level: &RowDVector<f64>, entry: &RowDVector<f64>) -> f64 {
         let fall = level * &self.rates.down;
         let flow = fall.sum();
@@ -341,12 +355,14 @@ impl Stationary {
         self.mean
     }
 
-    /// Returns an upper bound on the relative rounding error of the mean.
+    /// Returns a bound on the relative error of the mean, because rounding errors add up over the
+    /// levels.
     pub fn error(&self) -> f64 {
         self.error
     }
 
-    /// Returns the distribution on each level by phase. Each level takes `O(n²)` operations.
+    /// Returns the probabilities of the levels 0, 1, …: for each level a row with an entry for each
+    /// phase. The iterator does not end. Each level takes `O(n²)` operations.
     pub fn levels(&self) -> impl Iterator<Item = RowDVector<f64>> + '_ {
         let b = self.levels.len() - 1;
         let mut next = self.levels[b].clone();
@@ -387,6 +403,7 @@ impl Stationary {
         (q as u64, above)
     }
 
+    /// Computes the same as [`Stationary::rarely_above`] for `q` above level `b`, by powers of `R`.
     fn far_above(&self, p: f64) -> (u64, f64) {
         let beyond = |level: &RowDVector<f64>| {
             let next = level * &self.decay;

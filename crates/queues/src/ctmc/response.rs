@@ -23,7 +23,8 @@ pub struct Survival {
 /// The last positions are removed if their total probability is less than this.
 const NEGLIGIBLE: f64 = 1e-14;
 
-/// If the estimated work is more than this multiple of the budget, it is not started.
+/// If the estimated work is more than this multiple of the budget, it is not started. A smaller
+/// excess may be acceptable, because positions are removed on the way.
 const HOPELESS: f64 = 4.0;
 
 fn shorten(law: &mut [Vec<f64>], mass: f64) {
@@ -44,7 +45,8 @@ fn shorten(law: &mut [Vec<f64>], mass: f64) {
 const LEAST: f64 = 0.0099;
 
 impl Survival {
-    /// Follows jobs until less than 1 % are left, or returns `None` if `budget` is exceeded.
+    /// Follows the jobs that arrive to a queue until less than 1 % of them are left. `law[s][q]` is
+    /// the stationary distribution. Returns `None` if this takes more than `budget` operations.
     pub fn new(queue: &ModulatedQueue<'_>, law: Vec<Vec<f64>>, budget: f64) -> Option<Self> {
         let walk = Walk::new(queue);
         let mut now = law;
@@ -151,6 +153,7 @@ impl<'a, 'b> Walk<'a, 'b> {
         }
     }
 
+    /// Makes one jump, and returns the probability that it is the completion of the tagged job.
     fn jump(&self, now: &[Vec<f64>], next: &mut [Vec<f64>]) -> f64 {
         let mut gone = 0.0;
         for (s, (new, old)) in next.iter_mut().zip(now).enumerate() {

@@ -21,8 +21,8 @@
 //! `D(a) = 0` is solved by GMRES (Saad, Schultz, SIAM Journal on Scientific and Statistical
 //! Computing 7, 1986). The preconditioner is a birth-and-death process with the mean drift and the
 //! exact decay rate of a round. This is repeated until the residual is not larger than the rounding
-//! error. Levels are truncated where the tail has the probability `1e-17`. It decays like `z^{−q}`,
-//! where `z > 1` is the root of the generating function of the net arrivals in a round
+//! error. Levels are truncated where the tail has a probability below `1e-17`. It decays like
+//! `z^{−q}`, where `z > 1` is the root of the generating function of the net arrivals in a round
 //! (Cramér–Lundberg).
 
 use super::bisection::bisected;
@@ -32,8 +32,10 @@ use super::modulated::{Edge, MEMORY, ModulatedQueue};
 /// The levels that are ignored have a total probability of `exp(−TAIL)`.
 const TAIL: f64 = 40.0;
 
+/// The relative precision of the decay rate from which the work is estimated.
 const ROUGHLY: f64 = 1e-2;
 
+/// The maximum number of solutions by GMRES.
 const PASSES: usize = 8;
 
 /// The maximum relative error of the mean. If the error is larger, no result is returned.
@@ -76,13 +78,15 @@ impl RoundLaw {
     }
 }
 
-/// Returns the number of levels, or `None` if the queue is not stable or not cyclic.
+/// Estimates the number of levels that [`law`] needs, or returns `None` if the queue is not stable
+/// or its environment is not cyclic.
 pub fn levels(queue: &ModulatedQueue<'_>) -> Option<f64> {
     let rounds = Rounds::new(queue)?;
     Some(rounds.levels(rounds.decay(ROUGHLY)?))
 }
 
-/// Estimates the time \[ns\] that [`law`] needs. It is infinite if the queue is not supported.
+/// Estimates the time \[ns\] that [`law`] needs. It is infinite if [`levels`] is `None`, or if
+/// there is not enough memory.
 pub fn work(queue: &ModulatedQueue<'_>) -> f64 {
     let levels = levels(queue).unwrap_or(f64::INFINITY);
     let states = queue.servers().len();
@@ -104,6 +108,10 @@ fn numbers(levels: f64, states: usize) -> f64 {
 }
 
 /// Computes the stationary distribution.
+///
+/// # Errors
+/// Returns an error if the environment is not cyclic, if the queue is not stable, if there is not
+/// enough memory, or if the relative error of the mean may be larger than `1e-8`.
 pub fn law(queue: &ModulatedQueue<'_>) -> Result<RoundLaw, RoundsError> {
     let mut law = Vec::new();
     let (mean, above_error) = visited(queue, |of_state| law.push(of_state))?;
@@ -115,6 +123,9 @@ pub fn law(queue: &ModulatedQueue<'_>) -> Result<RoundLaw, RoundsError> {
 }
 
 /// Returns the mean number of jobs.
+///
+/// # Errors
+/// The errors are the same as for [`law`].
 pub fn mean(queue: &ModulatedQueue<'_>) -> Result<f64, RoundsError> {
     Ok(visited(queue, |_| ())?.0)
 }
@@ -190,8 +201,9 @@ impl<'a, 'b> Rounds<'a, 'b> {
         f64::from(self.queue.most_servers()) + TAIL / decay + 2.0
     }
 
-    /// Returns `ln z` for `z > 1` with `F(z) = 1`. Its relative error is at most `within`, and it
-    /// is never too large.
+    /// Returns the rate `ln z` at which the distribution of the levels decays, where `z > 1` and
+    /// `F(z) = 1`, or `None` if the queue is not stable. Its relative error is at most `within`,
+    /// and it is never too large.
     fn decay(&self, within: f64) -> Option<f64> {
         if self.queue.arrival_rate() >= self.queue.capacity() {
             return None;
@@ -347,6 +359,7 @@ impl<'a, 'b> Rounds<'a, 'b> {
     }
 
     fn balanced(&self, levels: usize, decay: f64) -> Result<Entries, RoundsError> {
+        // `drift` is the mean net loss of jobs in a round of a queue that is never empty.
         let visits = self.queue.environment().law()[0] * self.stages[0].leaving;
         let drift = (self.queue.capacity() - self.queue.arrival_rate()) / visits;
         let smoother = Smoother {
@@ -380,6 +393,8 @@ impl<'a, 'b> Rounds<'a, 'b> {
         let pairs = net.iter().zip(&rounding);
         let flow: Vec<f64> = pairs.map(|(net, rounding)| net.abs() + rounding).collect();
         let mut error = smoother.error(&flow, &law);
+        // The highest level represents all levels above, from which no job moves on, so it is
+        // noise.
         if let (Some(error), Some(top)) = (error.last_mut(), law.last()) {
             *error += top.abs();
         }
@@ -400,6 +415,8 @@ impl<'a, 'b> Rounds<'a, 'b> {
     }
 }
 
+/// The distribution at the start of a round, and for each `q` a bound on the error of
+/// `P(more than q jobs)`.
 type Entries = (Vec<f64>, Vec<f64>);
 
 fn moment(law: &[f64]) -> f64 {
@@ -410,12 +427,16 @@ fn moment(law: &[f64]) -> f64 {
 /// The preconditioner is an approximate inverse of `D`. It uses a birth-and-death process with the
 /// mean drift of a round and, for high frequencies, the differences.
 struct Smoother {
+    /// Births divided by deaths.
     ratio: f64,
+    /// `1 − ratio`.
     less: f64,
+    /// The mean number of deaths in a round.
     down: f64,
 }
 
 impl Smoother {
+    /// Returns values with sum 0 that have this net flow from each level to the next.
     fn apply(&self, flow: &[f64]) -> Vec<f64> {
         let (mut level, mut total, mut before) = (0.0, 0.0, 0.0);
         let mut law = Vec::with_capacity(flow.len() + 1);
@@ -433,6 +454,8 @@ impl Smoother {
         law
     }
 
+    /// Returns a bound on the error of each level of `law`, if its net flow from each level to the
+    /// next is `flow` and should be 0. The term with `total` is due to the normalization to sum 1.
     fn error(&self, flow: &[f64], law: &[f64]) -> Vec<f64> {
         let (mut level, mut total, mut before) = (0.0, 0.0, 0.0);
         let mut error = Vec::with_capacity(law.len());

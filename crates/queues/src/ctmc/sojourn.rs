@@ -1,5 +1,6 @@
 use nalgebra::{DMatrix, DVector, RowDVector};
 
+/// Up to this number of states, the states are eliminated one by one.
 const SMALL: usize = 24;
 
 /// Returns the mean time that a process which starts in state `s` spends in state `t` before it
@@ -98,7 +99,8 @@ impl Excursions {
         }
     }
 
-    /// Returns the time in each state until the last state is reached, starting with weights `h`.
+    /// Returns the time in each state until the last state is reached, if the start has the weights
+    /// `h ≥ 0`.
     pub(super) fn sojourns_of(&self, h: &RowDVector<f64>) -> RowDVector<f64> {
         let others = h.len() - 1;
         let mut spent = RowDVector::zeros(others + 1);
@@ -108,7 +110,7 @@ impl Excursions {
     }
 
     /// Returns the solution `z` of `z G = h` and `z·1 = 0`, where `h·1 = 0`: `h` times the group
-    /// inverse.
+    /// inverse of the generator `G`.
     pub(super) fn solve(&self, h: &RowDVector<f64>) -> RowDVector<f64> {
         let others = h.len() - 1;
         let mut z = RowDVector::zeros(others + 1);

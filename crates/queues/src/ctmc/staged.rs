@@ -41,7 +41,8 @@ impl PhaseType {
         }
     }
 
-    /// Returns the `n`-th moment, where `E_k^n = n/r_k E_k^(n−1) + q_k E_(k+1)^n` for stage `k`.
+    /// Returns the `n`-th moment by `E_k^n = n/r_k E_k^(n−1) + q_k E_(k+1)^n` from stage `k` on,
+    /// where `r_k` is the rate of the stage and `q_k` is the probability that the next one follows.
     pub fn moment(&self, n: u32) -> f64 {
         let mut ahead = vec![1.0; self.rates.len()];
         for power in 1..=n {
@@ -55,7 +56,8 @@ impl PhaseType {
         begins.map(|(p, moment)| p * moment).sum()
     }
 
-    /// Returns the distribution of the sum, in the order that needs fewer stages.
+    /// Returns the distribution of the sum of two independent times, in the order that needs fewer
+    /// stages.
     pub fn plus(&self, other: &Self) -> Self {
         let (first, second) = (self.then(other), other.then(self));
         if second.rates.len() < first.rates.len() {
@@ -109,7 +111,8 @@ impl PhaseType {
 /// The stage of each position. If positions are served together, their stages are sorted.
 type Stages = Vec<u8>;
 
-/// Returns the chain on (jobs, state, stages). The queue must not have any completion edges.
+/// Returns the chain on (jobs, state, stages), whose size is [`staged_phases`]. The queue must not
+/// have any completion edges, and its own service rate is not used.
 pub fn staged_qbd(queue: &ModulatedQueue<'_>, size: &PhaseType) -> Qbd {
     let chain = Chain::new(queue, size);
     Qbd {
@@ -118,6 +121,7 @@ pub fn staged_qbd(queue: &ModulatedQueue<'_>, size: &PhaseType) -> Qbd {
     }
 }
 
+/// Returns the number of first positions that are always served together, if at all.
 fn together(queue: &ModulatedQueue<'_>) -> usize {
     let fewest = queue.servers().iter().filter(|c| **c > 0).min();
     fewest.map_or(0, |c| *c as usize)

@@ -8,7 +8,8 @@ use synth_core::document::{Fault, Place, place, within};
 use synth_core::number::Decimal;
 
 const MOST_STATES: usize = 20;
-/// The maximum number of state changes for each arrival. Faster changes have no effect on jobs.
+/// The maximum mean number of state changes for each arrival. Faster changes have no effect on
+/// jobs, but each of them takes time to simulate.
 const MOST_SWITCHES: f64 = 1e4;
 pub(super) const MOST_SIZES: usize = 100;
 const LARGEST_BATCH: u32 = 100_000;
@@ -75,6 +76,8 @@ impl ArrivalProcess {
 }
 
 impl Faults<'_> {
+    /// Returns `true` if the number of states is valid. `each` is the help for an entry that is not
+    /// valid, and `some` is the help if all entries are 0.
     pub(super) fn check_states(
         &mut self,
         key: &'static str,

@@ -11,13 +11,15 @@ use synth_core::number::Decimal;
 const MOST_STAGES: usize = 100;
 const MOST_BRANCHES: usize = 20;
 const MOST_VALUES: usize = 10_000;
-/// Outside of this range, a simulation would only see a constant, or would never reach the tail.
+/// The squared coefficients of variation of a lognormal or a Weibull distribution. Outside of this
+/// range, a simulation would only see a constant, or would never reach the tail.
 const VARIATIONS: RangeInclusive<f64> = 1e-6..=1e6;
 
 const VARIATION: &str = "squared coefficient of variation";
 
 impl Size {
-    /// Returns the faults of the parameters. `part` and `owner` are used in the messages.
+    /// Returns the faults of the parameters, whose places are relative to the distribution. `part`
+    /// and `owner`, such as "type `web`", are used in the messages.
     pub fn faults(&self, part: Part, owner: &str, time_unit: &str) -> Vec<Fault> {
         let mut faults = Faults::new(part, owner, time_unit);
         match self {
@@ -211,7 +213,7 @@ impl<'a> Faults<'a> {
 
     fn check_low(&mut self, low: Decimal, is_sound: bool, expected: &str) {
         if !is_sound {
-            let help = format!("write the shortest {}, in {}", self.time(), self.time_unit);
+            let help = format!("write the smallest {}, in {}", self.time(), self.time_unit);
             self.add_value(place!("low"), low, expected, help);
         }
     }
@@ -220,7 +222,7 @@ impl<'a> Faults<'a> {
         if high <= low || high <= Decimal::ZERO {
             let time = format!("{}, in {}", self.time(), self.time_unit);
             let expected = format!("a number > low, which is {low}");
-            let help = format!("write the longest {time}; for a constant use `law: deterministic`");
+            let help = format!("write the largest {time}; for a constant use `law: deterministic`");
             self.add_value(place!("high"), high, &expected, help);
         }
     }

@@ -8,8 +8,9 @@ use synth_core::number::Decimal;
 
 /// A Markov chain with 2 to 20 states that changes the arrival rates of all types at the same time.
 ///
-/// In state s, the rate of each type is its mean rate multiplied by `f_s / Σ_t π_t f_t`. The chain
-/// starts in its stationary distribution π, and it does not depend on the load.
+/// In state s, the rate of each type is its mean rate multiplied by `f_s / Σ_t π_t f_t`, where f
+/// are the factors. The chain starts in its stationary distribution π, and it does not depend on
+/// the load.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CommonModulation {
@@ -41,7 +42,8 @@ impl CommonModulation {
     /// Returns the excess of the index of dispersion of counts, divided by the arrival rate
     /// \[time\]. This is `lim Var ∫ F / t`, where `F` is the relative factor.
     ///
-    /// The covariance of two types with the arrival rates `λ` and `ν` is `λ ν` times this value.
+    /// For two types with the arrival rates `λ` and `ν`, the covariance of the arrivals per unit of
+    /// time is `λ ν` times this value.
     pub fn excess(&self) -> f64 {
         let process = self.process();
         (process.dispersion() - 1.0) / process.rate()
@@ -68,7 +70,8 @@ impl CommonModulation {
         faults.found
     }
 
-    /// Returns a fault if the state changes so often that the modulation has no effect on jobs.
+    /// Returns a fault if the state changes so often, compared with `arrivals` \[1/time\], that the
+    /// modulation has no effect on jobs.
     pub fn too_fast(&self, arrivals: f64, time_unit: &str) -> Vec<Fault> {
         let mut faults = named(time_unit);
         let help = "omit `modulation`: with such fast switching only the mean rate matters";
@@ -76,7 +79,8 @@ impl CommonModulation {
         faults.found
     }
 
-    /// Returns `true` if all values are finite when the arrival rate is `arrivals` \[1/time\].
+    /// Returns `true` if all values that are computed from a modulation without faults are finite,
+    /// when the arrival rate is `arrivals` \[1/time\].
     pub fn in_range(&self, arrivals: f64) -> bool {
         let fastest = self.relative_factors().into_iter().fold(0.0, f64::max);
         self.process().in_range() && (fastest * arrivals).is_finite() && self.excess().is_finite()

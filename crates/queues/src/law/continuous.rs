@@ -23,6 +23,7 @@ pub fn weibull(mean: f64, scv: f64) -> (f64, f64) {
     (1.0 / x, mean / ln_gamma(1.0 + x).exp())
 }
 
+/// Returns the root of a function that is negative at 0 and increases.
 fn increasing_root(function: impl Fn(f64) -> f64) -> f64 {
     let (mut low, mut high) = (0.0, 1.0);
     while function(high) < 0.0 && high < 1e300 {
@@ -32,7 +33,8 @@ fn increasing_root(function: impl Fn(f64) -> f64) -> f64 {
     root
 }
 
-/// Returns `E[S^r]` of the bounded Pareto distribution, where `P(S > x) ∝ x^−α − high^−α`.
+/// Returns `E[S^r]` of the bounded Pareto distribution on `[low, high]`, where
+/// `P(S > x) ∝ x^−α − high^−α`.
 ///
 /// Let `φ(z) = (e^z − 1)/z` with `φ(0) = 1`, and let `ρ = ln(high/low)`. Then `E[S^r]` is equal to
 /// `low^r φ((r−α)ρ) / φ(−αρ)` for every shape `α > 0`, even if `α = r`.
@@ -141,6 +143,7 @@ mod tests {
             let mean = scale * ln_gamma(1.0 + 1.0 / shape).exp();
             assert!((mean / 3.0 - 1.0).abs() < 1e-13);
         }
+        // For large `k`, `scv ≈ π²/(6 k²)`.
         let (shape, _) = weibull(1.0, 1e-6);
         let limit = std::f64::consts::PI / 6.0_f64.sqrt() * 1e3;
         assert!((shape / limit - 1.0).abs() < 2e-3, "{shape}");

@@ -76,7 +76,7 @@ impl Holding {
         (sum.rates.len() <= MOST_STAGES).then_some(sum)
     }
 
-    /// Returns `E[L] + E[S]` as a fraction, or `None` if it is irrational (bounded Pareto).
+    /// Returns `E[L] + E[S]` as a fraction, or `None` if one of them is bounded Pareto.
     pub fn exact_mean(&self) -> Option<BigRational> {
         let latency = self.latency.iter().map(Size::exact_mean);
         latency.chain([self.run.exact_mean()]).sum()

@@ -16,7 +16,8 @@ use crate::ctmc::{generator, stationary};
 use synth_core::document::in_one_line;
 use synth_core::number::Decimal;
 
-/// The arrival process of a job type.
+/// The arrival process of a job type. It is independent of the other types, except for a modulation
+/// that all types have in common.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "process", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum ArrivalProcess {
@@ -56,7 +57,8 @@ pub enum ArrivalProcess {
         #[serde(serialize_with = "in_one_line")]
         probabilities: Option<Vec<Decimal>>,
         /// The fraction of the batches in which all jobs have the same size, in \[0, 1\]. It is the
-        /// correlation between the sizes of two jobs of a batch. Default 0.
+        /// correlation between the sizes of two jobs of a batch. In all other batches, the sizes
+        /// are independent. Default 0.
         #[serde(default, skip_serializing_if = "Decimal::is_zero")]
         alike: Decimal,
     },
@@ -128,6 +130,7 @@ impl ArrivalProcess {
         match self {
             Self::MarkovModulated { switching, .. } => {
                 let found = stationary(&chain(switching));
+                // Only a workload that has not been checked can have a reducible chain.
                 found.unwrap_or_else(|_| vec![f64::NAN; switching.len()])
             }
             _ => vec![1.0],
@@ -179,10 +182,12 @@ impl ArrivalProcess {
 
     /// Returns the process with `factor` times as many arrivals, or `None` if it is out of range.
     ///
-    /// The rates are multiplied, because the modulating chain does not depend on the load.
+    /// The times between arrivals are divided, or the rates of arrivals or batches are multiplied.
+    /// A modulating chain is not changed, because it does not depend on the load.
     pub fn scaled(&self, factor: f64) -> Option<Self> {
         let scaled = |rate: &Decimal| {
             let product = Decimal::new(rate.value() * factor)?;
+            // A positive rate must stay positive.
             ((product > Decimal::ZERO) == (*rate > Decimal::ZERO)).then_some(product)
         };
         let mut process = self.clone();
@@ -196,7 +201,8 @@ impl ArrivalProcess {
         Some(process)
     }
 
-    /// Returns `true` if all values are positive and finite.
+    /// Returns `true` if all values that are computed from a process without faults are positive
+    /// and finite.
     pub fn in_range(&self) -> bool {
         let times = match self {
             Self::Renewal { interarrival, .. } => interarrival.in_range(),
@@ -228,7 +234,7 @@ pub(super) fn chain(switching: &[Vec<Decimal>]) -> DiGraph<(), f64> {
 }
 
 impl ArrivalProcess {
-    /// Returns `λ` as a fraction, or `None` if it is irrational.
+    /// Returns `λ` as a fraction, or `None` if the time between arrivals is bounded Pareto.
     pub fn exact_rate(&self) -> Option<BigRational> {
         Some(match self {
             Self::Poisson { rate } => rate.exact(),
@@ -260,8 +266,8 @@ impl ArrivalProcess {
     }
 }
 
-/// The result is only defined up to a factor, and is computed without subtractions (Grassmann,
-/// Taksar, Heyman, Operations Research 33, 1985).
+/// The chain must be irreducible. The result is only defined up to a factor, and is computed
+/// without subtractions (Grassmann, Taksar, Heyman, Operations Research 33, 1985).
 fn exact_stationary(switching: &[Vec<Decimal>]) -> Vec<BigRational> {
     let exact = |row: &Vec<Decimal>| row.iter().map(|x| x.exact()).collect();
     let mut q: Vec<Vec<BigRational>> = switching.iter().map(exact).collect();

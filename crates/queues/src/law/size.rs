@@ -128,7 +128,7 @@ impl Size {
         }
     }
 
-    /// Returns `E[S]` as a fraction, or `None` if it is irrational (bounded Pareto).
+    /// Returns `E[S]` as a fraction, or `None` for a bounded Pareto distribution.
     pub fn exact_mean(&self) -> Option<BigRational> {
         self.mean_in(|x| x.exact())
     }
@@ -270,7 +270,8 @@ impl Size {
         Some(law)
     }
 
-    /// Returns `true` if all values are positive and finite.
+    /// Returns `true` if all values that are computed from a distribution without faults are
+    /// positive and finite.
     pub fn in_range(&self) -> bool {
         let sound = |x: &f64| *x > 0.0 && x.is_finite();
         let stages = self.phases().is_none_or(|law| {

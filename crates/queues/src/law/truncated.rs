@@ -10,7 +10,7 @@ impl Size {
     /// Returns `P(S > a)`, `E[S; S ≤ a]` and `E[S²; S ≤ a]` \[1, time, time²\] for `a > 0`. Returns
     /// `None` for a Coxian distribution with more than one stage, because there is no closed form.
     ///
-    /// A small result has the same relative precision as the special functions.
+    /// Each result has the relative precision of the special functions, even if it is very small.
     pub fn truncated(&self, a: f64) -> Option<[f64; 3]> {
         Some(match self {
             Self::Exponential { mean } => erlang(1, mean.value(), a),
@@ -78,6 +78,7 @@ fn gamma(order: f64, x: f64) -> [f64; 2] {
         return [0.0, 1.0];
     }
     let [below, above] = [checked_gamma_lr, checked_gamma_ur].map(|part| part(order, x));
+    // Beyond the range of these functions, `x` is far above the distribution.
     [below.unwrap_or(1.0), above.unwrap_or(0.0)]
 }
 
@@ -235,6 +236,7 @@ mod tests {
                 "{text}: {found} for {exact}"
             );
         }
+        // Powers of the ratio are out of the range of `f64` for a narrow distribution.
         let narrow = law(r#"{"law": "weibull", "mean": 1, "scv": 2.4e-4}"#);
         assert_eq!(narrow.truncated(1e-4), Some([1.0, 0.0, 0.0]));
         let narrow = law(r#"{"law": "uniform", "low": 1000003, "high": 1000003.0000000005}"#);

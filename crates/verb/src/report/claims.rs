@@ -24,8 +24,9 @@ pub fn policy_report<K: Content>(
 const MOST: usize = 40;
 
 /// Returns tables of claims, without probabilities and claims about a single server. If a quantity
-/// is about the whole policy, it is a row of the first table. Other quantities are columns of the
-/// second table. `unmet` returns the assumptions of a claim that are not met by the workload.
+/// is only claimed for the whole policy, it is a row of the first table. All other quantities are
+/// columns of the second table, which has a row for each subject. `unmet` returns the assumptions
+/// of a claim that are not met by the workload.
 pub fn claims<'a, Q: Quantity>(
     claims: impl IntoIterator<Item = &'a Claim<Q>>,
     unmet: impl Fn(&Claim<Q>) -> Unmet,

@@ -71,6 +71,7 @@ pub fn comparison_report<M, C>(
     let source = source.unwrap_or(&header.workload.file);
     let rankings = comparison.rankings.iter();
     let rankings = rankings.sorted_by(|a, b| a.load.total_cmp(&b.load));
+    // The summary is about the highest of the loads at which the most policies have means.
     let at = rankings.max_by_key(|at| at.ranking.order.len());
     let sections = chain!(
         [all.main(), all.ratios()],
@@ -245,7 +246,7 @@ impl<M, C> Compared<'_, M, C> {
                 figures.push(self.figure(&title, Scale::Linear, &of));
             }
         }
-        let note = "The response time of all jobs, with 95 % confidence intervals. Both axes are logarithmic. If a policy is unstable at a load, it is marked by a cross at the top. Percentiles are accurate to 1.6 %. “Weighted by load” means that each type is weighted by the share of the server that it keeps busy, and not by its number of jobs.";
+        let note = "The response time of all jobs, with 95 % confidence intervals, on a logarithmic scale. If a policy is unstable at a load, it is marked by a cross at the top. Percentiles are accurate to 1.6 %. “Weighted by load” means that each type is weighted by the share of the server that it keeps busy, and not by its number of jobs.";
         Section::of_figures("Over the load", note, figures)
     }
 
@@ -294,7 +295,7 @@ impl<M, C> Compared<'_, M, C> {
         let (_, first) = recorded.first()?;
         let loads = self.comparison.header.loads.iter().copied();
         let text = format!(
-            "This shows {} at {} of a short run that starts with an empty system and uses the same jobs for each policy. The length of the interval is two mean run times of the largest jobs, but at least 50 and at most 600 mean interarrival times. It ends at the point of the 12 000 arrivals where the most work has arrived.",
+            "This shows {} at {} of a short run that starts with an empty system and uses the same jobs for each policy. The length of the interval is two mean run times of the largest jobs, but at least 50 and at most 600 mean interarrival times. It ends at the arrival, of the first 12 000, at which the backlog of work is the largest.",
             span((first.to - first.from, 0.0), self.unit),
             self.place(loads.fold(0.0, f64::max))
         );
@@ -337,7 +338,7 @@ impl<M, C> Compared<'_, M, C> {
             number(millions)
         );
         let warm_up = format!(
-            "The first tenth of each run is not used, and at least 3 mean residual sizes of the longest jobs. The longest warm-up of a replication was {} {}.",
+            "The first tenth of each run, but at least 3 mean residual sizes of the longest jobs, is not used. The longest warm-up of a replication was {} {}.",
             number(warm_up),
             self.unit
         );
@@ -352,6 +353,8 @@ impl<M, C> Compared<'_, M, C> {
     }
 
     /// The value of `stable` is 1 if the policy has means, and 0 if it is unstable.
+    /// `ratio_to_fastest` is the ratio to the fastest policy at this load. Its interval holds
+    /// simultaneously with the other intervals at this load.
     fn numbers(&self) -> Numbers {
         let (mut numbers, time) = (Numbers::new(&["load", "policy", "type"]), self.unit);
         let flag = |is: bool| f64::from(u8::from(is));
@@ -405,6 +408,8 @@ impl<M, C> Compared<'_, M, C> {
         numbers
     }
 
+    /// Returns the ratio of the mean response time to that of the fastest policy at this load, and
+    /// its half-width. It is `None` for the fastest policy.
     fn to_fastest(&self, cell: &sweep::Cell<M, C>) -> Option<(f64, f64)> {
         let mut rankings = self.comparison.rankings.iter();
         let at = rankings.find(|at| at.load.to_bits() == cell.load.to_bits())?;
@@ -414,7 +419,7 @@ impl<M, C> Compared<'_, M, C> {
     }
 }
 
-const INTERVALS: &str = "All intervals have 95 % confidence and are computed from the batch means of independent replications. For queues, they are multiplied by 1/(1 − d), where d is the relative half-width, because the variance is underestimated if a run contains only a few long queues. Ratios are estimated from pairs of replications on the same arrivals and sizes (Student's t); all statements about a load hold simultaneously at 95 % (Bonferroni over all pairs of policies).";
+const INTERVALS: &str = "All intervals have 95 % confidence and are computed from the batch means of independent replications. For queues, they are multiplied by 1/(1 − d), where d is the relative half-width, because the variance is underestimated if a run contains only a few long queues. Ratios are estimated from pairs of replications on the same arrivals and sizes (Student's t); all statements about a load hold simultaneously at 95 % (Bonferroni over all pairs of policies at this load).";
 
 const STABILITY: &str = "A policy is reported as unstable if the number of jobs in the system, or of jobs of one type, increases significantly from each quarter of the run to the next. It is reported as not converged if the run was too short to decide: 32 jobs of each type must be completed and stay for at most a twentieth of a replication, the numbers of jobs must not change too slowly (their means over sixteenths of a replication have a correlation of at most 0.6) and must reach a steady level (MSER-5, White 1997), and 10 mean residual sizes of the longest jobs must remain after the warm-up. Neither has means.";
 

@@ -34,7 +34,8 @@ impl From<String> for Report {
     }
 }
 
-/// The numbers for other programs: the keys, the quantity, the value, its interval, and the unit.
+/// The numbers for other programs. Each of them has its keys, the quantity, the value, the ends of
+/// the 95 % interval (which are empty if there is none), and the unit.
 #[derive(Clone, Debug, Default)]
 pub struct Numbers {
     /// The names of the keys.
@@ -309,6 +310,8 @@ impl Section {
         self.rows.is_empty() && self.figures.is_empty() && is_silent
     }
 
+    /// Returns the heads and the cells as they are displayed. Columns without any value are
+    /// omitted.
     pub(super) fn shown(&self) -> Shown {
         let cells = |n: usize| self.rows.iter().filter_map(move |row| row.get(n));
         let mut shown = Shown {

@@ -1,7 +1,8 @@
 use synth_core::number::seconds_in;
 use synth_simulation::Estimate;
 
-/// Formats a number with four significant digits, and without an exponent if it is readable.
+/// Formats a number with four significant digits, and without an exponent if it is readable. NaN is
+/// a dash.
 pub fn number(value: f64) -> String {
     let magnitude = value.abs();
     if value == 0.0 {
@@ -26,7 +27,8 @@ fn fixed(value: f64, digits: usize) -> String {
     format!("{value:.decimals$}")
 }
 
-/// Returns the number of significant decimal places if the interval has this half-width.
+/// Returns the number of significant decimal places if the interval has this half-width, or `None`
+/// if it is 0.
 pub fn decimals(width: f64) -> Option<usize> {
     (width > 0.0).then(|| (1 - width.log10().floor() as i64).clamp(0, 9) as usize)
 }
@@ -124,6 +126,7 @@ pub fn length(seconds: f64) -> String {
     }
 }
 
+/// The units of time, with their length in seconds and the smallest multiple that is shown in them.
 pub(super) const UNITS: [(&str, f64, f64); 5] = [
     ("d", 86_400.0, 1.95),
     ("h", 3600.0, 1.95),

@@ -6,6 +6,7 @@ use super::data::{Report, Section};
 /// The default width of the text, in characters.
 pub const WIDTH: usize = 100;
 
+/// The words in a cell are not wrapped into lines shorter than this.
 const NARROWEST: usize = 16;
 
 /// The maximum number of columns that are repeated if a wide table is continued below.
@@ -76,6 +77,8 @@ impl Lines {
     }
 }
 
+/// If the table is wider than `most`, its heads and texts are wrapped. If this is not enough, the
+/// columns that do not fit follow below, next to the columns that name the rows. No cell is cut.
 fn table(columns: &[Lines], most: usize) -> String {
     let shown = wrapped(columns, most);
     let keys = shown.iter().take_while(|own| own.is_words).count();
@@ -103,6 +106,7 @@ fn wrapped(columns: &[Lines], most: usize) -> Vec<Lines> {
         let cells = column.cells[1..].iter().map(|cell| width(cell));
         column.cells[0] = wrap(&column.cells[0], cells.max().unwrap_or(0));
     }
+    // The first column names the rows and is not wrapped.
     let all = total(&columns);
     let words = columns.iter_mut().skip(1).filter(|own| own.is_words);
     let words: Vec<&mut Lines> = words.collect();
@@ -135,7 +139,8 @@ fn width(cell: &str) -> usize {
     lines.max().unwrap_or(0)
 }
 
-/// Wraps a text between words, so that each line has at most `most` characters.
+/// Wraps a text between words, so that each line has at most `most` characters. A longer word is on
+/// a line of its own.
 pub fn wrap(text: &str, most: usize) -> String {
     text.split('\n')
         .map(|line| wrap_line(line, most))

@@ -4,7 +4,9 @@ use super::{Report, counted, entry};
 use crate::table;
 use synth_core::artifact::{Checked, Content, Grounds, Quantity as _};
 
-/// Returns the report on a policy that was accepted by the checker. `about` is such as `3 types`.
+/// Returns the report on a policy that was accepted by the checker: the statements that were
+/// derived again, judged for plausibility, or taken on trust. `about` describes the subjects of the
+/// claims, such as `3 types`.
 pub fn valid_report<K: Content>(checked: &Checked<K>, about: &str) -> Report {
     let claims = checked.artifact().claims.iter().zip(checked.grounds());
     let claims = claims.map(|(claim, grounds)| (claim.quantity.row().label.to_owned(), *grounds));

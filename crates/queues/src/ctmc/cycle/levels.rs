@@ -4,7 +4,7 @@
 //! Let `U`, `L` and `D` be the rates to the level above, within the level, and to the level below.
 //! Let `G_q` be the distribution of the phase in which level `q − 1` is first reached from level
 //! `q`, and let `m_q` be the mean integral of a reward `f` until then. The sojourn times on level
-//! `q` are `K_q = (diag − L_q − U_q G_{q+1})^{-1}`, and
+//! `q` until then are `K_q = (diag − L_q − U_q G_{q+1})^{-1}`, and
 //!
 //! ```text
 //! G_q = K_q D_q,      m_q = K_q (f_q + U_q m_{q+1})
@@ -29,6 +29,8 @@ use crate::ctmc::qbd::{
 };
 use crate::ctmc::sojourn::{Excursions, sojourns};
 
+/// The number of levels per phase up to which the vector is multiplied by `P` for each level.
+/// Beyond this, the powers of `P` are squared.
 const STEPS: u64 = 64;
 
 type Maker<'a> = Box<dyn Fn(usize) -> Level + 'a>;
@@ -49,7 +51,8 @@ pub struct Levels<'a> {
 }
 
 impl<'a> Levels<'a> {
-    /// Estimates the time \[ns\] that is needed, or returns infinity if there is not enough memory.
+    /// Estimates the time \[ns\] for this number of phases and of levels below the repeating
+    /// levels, or returns infinity if there is not enough memory.
     pub fn work(phases: f64, levels: f64) -> f64 {
         if 40.0 * phases * phases <= MEMORY {
             (5.0 + 0.15 * levels) * phases.powi(3) + 1e3 * (levels + phases) + 2e4
@@ -59,12 +62,18 @@ impl<'a> Levels<'a> {
     }
 
     /// Creates the solution of a queue, where the level is the number of jobs.
+    ///
+    /// # Errors
+    /// Returns an error if the reduction does not converge, or if the sums are not finite.
     pub fn of_queue(queue: &'a ModulatedQueue<'a>) -> Result<Self, QbdError> {
         let most = queue.most_servers().max(1) as usize;
         Self::new(Box::new(move |q| of_jobs(queue, q.min(most))), most)
     }
 
     /// Creates the solution of a process.
+    ///
+    /// # Errors
+    /// The errors are the same as for [`Levels::of_queue`].
     pub fn of_process(process: &'a Qbd) -> Result<Self, QbdError> {
         let level = |q: usize| {
             process
@@ -170,7 +179,8 @@ impl<'a> Levels<'a> {
     }
 }
 
-/// Returns `Σ_k P^k x`, `Σ_k k P^k x`, and the number of levels until the powers are negligible.
+/// Returns `Σ_k P^k x`, `Σ_k k P^k x`, and the number of levels until the powers are below
+/// `exp(−TAIL)`.
 fn doubled(p: &DMatrix<f64>, x: DVector<f64>) -> Result<([DVector<f64>; 2], f64), QbdError> {
     let (mut sum, mut moment) = (x, DVector::zeros(p.nrows()));
     let (mut power, mut count) = (p.clone(), 1.0);

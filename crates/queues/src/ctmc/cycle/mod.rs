@@ -1,10 +1,12 @@
 //! This module computes long-run means from the cycles of a queue. It is used by the checker and is
 //! independent of the solvers that are used for the synthesis ([`super::Qbd`], [`super::rounds`]).
 //!
-//! Both use [`ModulatedQueue`], which only contains rates and servers. [`Levels`] also uses
-//! [`Level`](super::Level), the operations on blocks in `qbd`, and the elimination in `sojourn`,
-//! and [`Stages`] uses the bisection. A bug in these could affect both. All else is implemented
-//! twice.
+//! The following code is shared with these solvers: [`ModulatedQueue`] and its
+//! [`Environment`](super::Environment), of which only the rates and the servers are used here and
+//! not the distribution; in [`Levels`] the type [`Level`](super::Level), the operations on blocks
+//! in `qbd`, and the elimination in `sojourn`; and in [`Stages`] the bisection. A bug in these
+//! could affect both. All else (the levels of a queue, the reductions, the equations above and
+//! below them, rounds, and response times) is implemented twice.
 //!
 //! # Theory
 //! The long-run mean of a quantity is its mean integral over a regeneration cycle, divided by the
@@ -14,10 +16,12 @@
 //! - [`Levels`] uses cycles between two visits to the empty queue, and phases × phases matrices.
 //! - [`Stages`] uses cycles between two visits to state 0, and banded levels × levels matrices.
 //!
-//! Neither of them uses subtractions, so the means are accurate even if jobs are rare.
+//! Neither of them uses subtractions, so the means are accurate even if jobs are rare or the rates
+//! differ by many orders of magnitude.
 //!
 //! A response time is also a reward, because Poisson arrivals see time averages. `P(T > t)` is the
-//! mean probability that a job which finds `q` jobs in state `s` is present after time `t`.
+//! mean probability that a job which finds `q` jobs in state `s` is still present after time `t`
+//! (see `tagged`).
 
 mod levels;
 mod row;
@@ -32,7 +36,8 @@ use super::modulated::ModulatedQueue;
 /// The levels that are ignored have a total probability of less than `exp(−TAIL)`.
 const TAIL: f64 = 40.0;
 
-/// The probability of the levels on which new arrivals can be ignored.
+/// Response times ignore the jobs that arrive at the highest levels, if the total probability of
+/// these levels is at most this.
 const NEGLIGIBLE: f64 = 1e-14;
 
 /// Values that can grow from level to level are rescaled if they are larger than this.
@@ -73,7 +78,8 @@ fn work_by_levels(queue: &ModulatedQueue<'_>) -> f64 {
 }
 
 impl<'a> Cycle<'a> {
-    /// Selects the faster solver that has enough memory and needs less than `most` nanoseconds.
+    /// Selects the faster solver, by rough estimates. Returns `None` if both need more than `most`
+    /// nanoseconds or too much memory, or if there is no result.
     pub fn new(queue: &'a ModulatedQueue<'a>, most: f64) -> Option<Self> {
         let levels = work_by_levels(queue);
         let stages = Stages::new(queue, most.min(levels));
@@ -89,7 +95,7 @@ impl<'a> Cycle<'a> {
         Some(Cycle::Levels(Box::new(levels)))
     }
 
-    /// Returns the number of levels. All levels above have a probability below `1e-17`.
+    /// Returns the number of levels. The levels above have a total probability below `1e-17`.
     pub fn levels(&self) -> f64 {
         match self {
             Cycle::Levels(cycle) => cycle.levels(),
@@ -118,13 +124,16 @@ impl<'a> Cycle<'a> {
         }
     }
 
-    /// Returns `P(T > t)`, or `None` if it needs more than `budget` operations or too much memory.
+    /// Returns `P(T > t)` for each of these times, or `None` if it needs more than `budget`
+    /// operations or too much memory.
     pub fn left(&self, queue: &ModulatedQueue<'_>, times: &[f64], budget: f64) -> Option<Vec<f64>> {
         let staying = tagged::staying(queue, times, self.populated(), budget)?;
         let rewards: Vec<Reward> = staying.into_iter().map(Reward::Listed).collect();
         Some(self.means(&rewards))
     }
 
+    /// Returns a number of levels above which the probability is negligible. If jobs are rare, it
+    /// is far below the number of servers.
     fn populated(&self) -> f64 {
         let halvings = match self {
             Cycle::Levels(_) => 12,

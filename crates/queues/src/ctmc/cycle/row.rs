@@ -1,6 +1,6 @@
 use super::HUGE;
 
-/// The consecutive entries from `first` on. All other entries are 0.
+/// A row of a band matrix: the entries from column `first` on. All other entries are 0.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Row {
     pub first: isize,
@@ -45,6 +45,7 @@ impl Row {
         Row { first, values }
     }
 
+    /// Removes the entries at both ends that are less than `least`.
     pub(super) fn trimmed(mut self, least: f64) -> Self {
         let last = self.values.iter().rposition(|v| *v >= least);
         self.values.truncate(last.map_or(0, |last| last + 1));

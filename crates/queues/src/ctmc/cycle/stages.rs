@@ -14,7 +14,7 @@
 //! where `y_q` is the sum of `f` and the values of the exits, which are known from the later
 //! stages. These systems are solved from the last stage to the first without subtractions. `H_0` is
 //! the transition matrix of the number of jobs at the start of a round. Its stationary distribution
-//! (Grassmann, Taksar, Heyman, Operations Research 33, 1985) is their weight.
+//! (Grassmann, Taksar, Heyman, Operations Research 33, 1985) is the weight of the rounds.
 //!
 //! # Practice
 //! If a round starts with many jobs, all servers are always busy, so the distribution of the net
@@ -26,7 +26,8 @@ use super::{Reward, TAIL};
 use crate::ctmc::bisection::bisected;
 use crate::ctmc::modulated::{MEMORY, ModulatedQueue};
 
-/// Probabilities below this multiple of the mean number of arrivals in a round are removed.
+/// Probabilities below this multiple of the mean number of arrivals in a round (but at most of 1)
+/// are removed.
 const TINY: f64 = 1e-30;
 
 struct Stage {
@@ -36,6 +37,7 @@ struct Stage {
     leaving: f64,
     /// The target stage, the rate, and `true` if the exit is a completion.
     exits: Vec<(usize, f64, bool)>,
+    /// The first stage that leads to this stage.
     needed_by: usize,
 }
 
@@ -52,7 +54,8 @@ pub struct Stages<'a> {
     /// For each stage, the distribution of the net change until state 0 if all servers are busy.
     changes: Vec<Row>,
     levels: usize,
-    /// If there are at least this many jobs, no server becomes idle before state 0 is entered.
+    /// With at least this many jobs, no server becomes idle before state 0 is entered. It is at
+    /// most the number of levels.
     full: usize,
     /// The distribution of the number of jobs at the start of a round, up to a factor.
     starts: Vec<f64>,
@@ -61,7 +64,7 @@ pub struct Stages<'a> {
 
 impl<'a> Stages<'a> {
     /// Creates the rounds of a queue. Returns `None` if the environment is not cyclic, the queue is
-    /// not stable, or the solution needs more than `most` nanoseconds.
+    /// not stable, or the solution needs more than about `most` nanoseconds or too much memory.
     pub fn new(queue: &'a ModulatedQueue<'a>, most: f64) -> Option<Self> {
         let stages = stages(queue)?;
         let mut rounds = Stages {
@@ -81,6 +84,7 @@ impl<'a> Stages<'a> {
         (rounds.work() <= most && rounds.numbers() <= MEMORY).then_some(rounds)
     }
 
+    /// Estimates the time \[ns\] of the solution.
     pub(super) fn work(&self) -> f64 {
         let widths: f64 = self.changes.iter().map(|row| row.values.len() as f64).sum();
         let (down, up) = (-self.changes[0].first as f64, self.changes[0].end() as f64);
@@ -147,8 +151,9 @@ impl<'a> Stages<'a> {
         Some(row)
     }
 
-    /// Returns `ln z` for the solution `z > 1` of `F(z) = 1`, where `F` is the generating function
-    /// of the net change in a round in which all servers are busy.
+    /// Returns the rate `ln z` at which the distribution of the levels decays, or `None` if it does
+    /// not decay. `z > 1` is the solution of `F(z) = 1`, where `F` is the generating function of
+    /// the net change in a round in which all servers are busy.
     fn decay(&self) -> Option<f64> {
         let lambda = self.queue.arrival_rate();
         let bound = |stage: &Stage| (stage.leaving + stage.full_speed()) / lambda;
@@ -235,6 +240,7 @@ impl<'a> Stages<'a> {
         rows
     }
 
+    /// Returns the target stage, the rate, and the number of jobs after each exit from `q` jobs.
     fn onward(&self, stage: &Stage, q: usize) -> Vec<(usize, f64, usize)> {
         let mut onward = Vec::with_capacity(stage.exits.len() + 1);
         for &(to, rate, serves) in &stage.exits {
@@ -359,6 +365,7 @@ fn stages(queue: &ModulatedQueue<'_>) -> Option<Vec<Stage>> {
         let needed = &mut stages[edge.to].needed_by;
         *needed = edge.from.min(*needed);
     }
+    // A single state is never left, so its rounds can end at any rate.
     if let [only] = &mut stages[..] {
         only.leaving = queue.service_rate();
         only.exits = vec![(0, only.leaving, false)];
@@ -380,7 +387,8 @@ fn arrivals_a_round(queue: &ModulatedQueue<'_>, stages: &[Stage]) -> f64 {
     queue.arrival_rate() * length
 }
 
-/// Computes `x_k = y_k + ratio x_{k−1}` until it is tiny, or returns `None` if this takes too long.
+/// Computes `x_k = y_k + ratio x_{k−1}` until it is tiny, or returns `None` if there are too many
+/// values.
 fn extend(values: &mut Vec<f64>, ratio: f64, tiny: f64) -> Option<()> {
     let mut before = 0.0;
     for v in values.iter_mut() {

@@ -8,8 +8,8 @@ use statrs::distribution::{Discrete, Poisson};
 
 use crate::ctmc::modulated::{MEMORY, ModulatedQueue};
 
-/// Returns the probabilities by time, by state and by the number of jobs ahead, or `None` if this
-/// needs more than `budget` operations or too much memory.
+/// Returns the probability that a job is still present, by time, by state and by the number of jobs
+/// ahead, or `None` if this needs more than `budget` operations or too much memory.
 pub(super) fn staying(
     queue: &ModulatedQueue<'_>,
     times: &[f64],
@@ -50,6 +50,7 @@ pub(super) fn work(queue: &ModulatedQueue<'_>, times: &[f64], ahead: f64) -> f64
     events(rates(queue).0, times) * ahead * each
 }
 
+/// Returns the rate of the uniformized events, and the exit rate of each state \[1/time\].
 fn rates(queue: &ModulatedQueue<'_>) -> (f64, Vec<f64>) {
     let states = queue.servers().len();
     let mut leaving: Vec<f64> = (0..states).map(|s| queue.speed(s)).collect();
@@ -59,6 +60,7 @@ fn rates(queue: &ModulatedQueue<'_>) -> (f64, Vec<f64>) {
     (leaving.iter().copied().fold(0.0, f64::max), leaving)
 }
 
+/// Returns a number of events that is almost never exceeded until the last of these times.
 fn events(rate: f64, times: &[f64]) -> f64 {
     let last = |time: &f64| rate * time + 10.0 * (rate * time).sqrt() + 60.0;
     times.iter().map(last).fold(0.0, f64::max)

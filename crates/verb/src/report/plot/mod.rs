@@ -19,7 +19,8 @@ const INK: &str = "#222222";
 const GRID: &str = "#E0E0E0";
 
 const WIDTH: u32 = 480;
-/// The size of the font. On a phone, a figure is 360 pixels wide and a letter is 10.3 pixels high.
+/// The size of the font. On a phone, a figure is about 360 pixels wide, so a letter is 10.3 pixels
+/// high.
 const LETTER: f64 = 13.7;
 const BELOW_MIDDLE: f64 = 4.6;
 

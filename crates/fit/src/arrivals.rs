@@ -9,7 +9,7 @@ use synth_queues::law::{ArrivalProcess, CommonModulation};
 /// dispersion `1 + κ`, and the relaxation rate `r` (`forgets`).
 ///
 /// Both states have the same mean duration, and the rates are `λ ± √(κrλ/2)`. If the lower rate
-/// would be negative, jobs only arrive in one of the states.
+/// would be negative, jobs only arrive in one of the states, which is then the shorter one.
 pub(crate) fn modulated(rate: f64, kappa: f64, forgets: f64) -> ArrivalProcess {
     let half = (0.5 * kappa * forgets * rate).sqrt();
     let (rates, [up, down]) = if half <= rate {
@@ -59,12 +59,15 @@ pub(crate) fn common(rate: f64, work: (f64, f64), excess: Excess) -> CommonModul
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Batched {
+    /// The number of batches for each number of jobs.
     counts: BTreeMap<u32, u64>,
-    /// `Σ n(n − 1)`, `Σ (n − 1) Σx`, `Σ (n − 1) Σx²`, `Σ ((Σx)² − Σx²)` over batches.
+    /// `Σ n(n − 1)`, `Σ (n − 1) Σx`, `Σ (n − 1) Σx²`, `Σ ((Σx)² − Σx²)` over all batches, where `n`
+    /// is the number of jobs in a batch and `x` are their sizes.
     sums: [f64; 4],
 }
 
 const NUMBERS: usize = 50;
+/// The largest number of jobs in a batch; larger batches are counted as if they had this size.
 const LARGEST: u32 = 100_000;
 
 impl Batched {
@@ -78,6 +81,7 @@ impl Batched {
         *products += sum * sum - squares;
     }
 
+    /// Returns the correlation of the sizes of two jobs in the same batch, in \[0, 1\].
     pub(crate) fn alike(&self) -> f64 {
         let [pairs, sum, squares, products] = self.sums;
         let mean = sum / pairs;
@@ -104,7 +108,8 @@ impl Batched {
         }
     }
 
-    /// Returns the batch sizes and their frequencies. If there are many, large sizes are merged.
+    /// Returns the numbers of jobs in a batch and their frequencies. If there are more than
+    /// [`NUMBERS`], the larger ones are merged into at most [`NUMBERS`] means.
     fn numbers(&self) -> (Vec<u32>, Vec<f64>) {
         let counts = self.counts.iter();
         let counts = counts.map(|(n, count)| ((*n).min(LARGEST), *count));
@@ -121,6 +126,7 @@ impl Batched {
     }
 }
 
+/// Returns the probabilities in millionths. Their sum is exactly 1.
 fn millionths(weights: &[f64]) -> Vec<u64> {
     let total: f64 = weights.iter().sum();
     let part = |w: &f64| (1e6 * w / total).round() as u64;

@@ -13,6 +13,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 const LONGEST: u64 = 86_400;
+/// The smallest number of windows from which a variance is estimated.
 const FEWEST: u64 = 20;
 
 #[derive(Clone, Debug)]
@@ -23,6 +24,7 @@ pub(crate) struct Windows {
 
 #[derive(Clone, Debug)]
 struct Level {
+    /// The length of its windows \[ticks\].
     width: u64,
     work: Moment,
     kinds: Vec<Moment>,
@@ -45,6 +47,7 @@ impl Moment {
         }
     }
 
+    /// Returns the variance over `windows` windows, including those in which no job arrived.
     fn variance(mut self, windows: u64) -> f64 {
         self.open(windows.max(self.window));
         let windows = windows as f64;
@@ -54,7 +57,8 @@ impl Moment {
 }
 
 impl Windows {
-    /// Creates windows of lengths from `shortest` \[ticks\], which must be > 0, up to one day.
+    /// Creates windows of lengths from `shortest` \[ticks\], which must be > 0, up to one day. Each
+    /// of the lengths is twice the one before.
     pub(crate) fn new(shortest: u64, per_second: u64) -> Self {
         let widths = (0..u64::BITS).map_while(|k| shortest.checked_mul(1 << k));
         let widths = widths.take_while(|width| *width <= LONGEST * per_second);
@@ -69,6 +73,7 @@ impl Windows {
         }
     }
 
+    /// Adds a job that arrives at the time `at` \[ticks\]. Jobs must be added in order of arrival.
     pub(crate) fn add(&mut self, at: u64, kind: usize, work: f64) {
         self.squares += work * work;
         for level in &mut self.levels {
@@ -112,18 +117,20 @@ pub struct Dispersion {
 /// The part of the dispersion of work that a modulation of the arrival rate explains.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Excess {
-    /// The dispersion of work `A` in long windows minus the value at a constant rate, which is > 0.
+    /// The limit of the dispersion of work for long windows minus its value at a constant rate
+    /// (`A`), which is > 0.
     pub amount: f64,
     /// The relaxation rate `r` of the modulation \[1/s\], which is greater than 0.
     pub rate: f64,
 }
 
+/// A window is only used for the fit if its excess dispersion is larger than this.
 const NOTICEABLE: f64 = 0.05;
 
 impl Excess {
     /// Fits a modulation to the logarithms with the method of least squares. `base` is the
-    /// dispersion at a constant rate, which is 1 if there are no batches. Returns `None` if it is
-    /// not exceeded by any window.
+    /// dispersion at a constant rate, which is 1 if there are no batches. Returns `None` if no
+    /// window exceeds it by more than 0.05.
     pub fn of(dispersions: &[Dispersion], base: f64) -> Option<Self> {
         let points = dispersions.iter().map(|d| (d.window, d.work - base));
         let points: Vec<(f64, f64)> = points.filter(|(_, excess)| *excess > NOTICEABLE).collect();
@@ -169,13 +176,14 @@ impl Drift {
     /// The lengths of a trace in days for which the drift is computed.
     pub const DAYS: Range<u64> = 35..100_000;
 
-    /// Computes the drift from the load of each day and the sum of squares of the load of each job.
+    /// Computes the drift from the load of each complete day, and from the sum of the squares of
+    /// the loads of its jobs.
     pub fn of(loads: &[f64], squares: &[f64]) -> Self {
         let mean = |week: &[f64]| week.iter().sum::<f64>() / week.len() as f64;
         let (before, last) = loads.split_at(loads.len() - 7);
         let mut weeks: Vec<f64> = before.windows(7).map(mean).collect();
         weeks.sort_by(f64::total_cmp);
-        // If the arrivals are Poisson, this is the sum of `x²` for the trace, scaled to seven days.
+        // If the arrivals are Poisson, the variance of a sum is `Σ x²`, here scaled to seven days.
         let deviation = (squares.iter().sum::<f64>() * 7.0 / squares.len() as f64).sqrt() / 7.0;
         let at = |share: f64| weeks[(share * (weeks.len() - 1) as f64).round() as usize];
         Drift {
@@ -185,7 +193,8 @@ impl Drift {
         }
     }
 
-    /// Returns `true` if the load is outside of this range by more than can be explained by chance.
+    /// Returns `true` if the load of the last week is outside the usual range by more than can be
+    /// explained by chance. In this case, the policy should be computed again.
     pub fn is_unusual(&self) -> bool {
         let [low, high] = self.usual;
         !(low - self.chance..=high + self.chance).contains(&self.last_week)

@@ -18,13 +18,17 @@ use synth_traces::trace::{Observed, TraceJob};
 
 /// Minimum number of jobs for a type to have an empirical size distribution and a modulated rate.
 const ENOUGH: u64 = 30;
+/// The maximum number of values of an empirical size distribution.
 const VALUES: u64 = 1000;
 /// The dispersion of work, relative to that at a constant rate, above which the rate is modulated.
 const DISPERSED: f64 = 2.0;
-/// If at least this share of jobs is submitted together with others of the user, there are batches.
+/// If at least this share of the jobs is submitted at the same instant as others of the same user,
+/// the jobs arrive in batches.
 const TOGETHER: f64 = 0.5;
-/// The share of the excess dispersion from which types are modulated independently of each other.
+/// If independent types would have at least this share of the excess dispersion, each type is
+/// modulated independently.
 const INDEPENDENT: f64 = 0.5;
+/// The dispersion of counts, minus 1, from which the rate can be seen in the counts of windows.
 const SEEN: f64 = 4.0;
 const MOST_WINDOWS: u64 = 1 << 16;
 /// If a type is rarer than changes of the rate by this factor, its rate is not modulated.
@@ -42,10 +46,13 @@ struct Type {
     cut: Cut,
     /// The demand (R) on each server, followed by the number of servers used at once.
     demand: Vec<f64>,
+    /// The longest limit of its jobs \[s\], if types are split by limits.
     limit: Option<f64>,
+    /// The arrival rate \[1/s\].
     rate: f64,
+    /// The sizes \[ticks\].
     law: Law,
-    /// First two moments of the work of a job \[ticks of all servers\].
+    /// The first two moments of the work of a job \[ticks of all servers\].
     work: (f64, f64),
 }
 
@@ -61,6 +68,7 @@ impl<'a> Fitting<'a> {
                 own.filter(|job| cut.classes.contains(&jobs.class(job)))
             };
             let mut law = jobs.law(own());
+            // If too few of the jobs are recent, all jobs have the same weight.
             if law.effective < ENOUGH as f64 {
                 law = Law::of(own().map(|job| observed(job, 1.0)));
             }
@@ -186,7 +194,8 @@ impl<'a> Fitting<'a> {
     }
 
     /// Returns the levels of the rate from the shortest windows in which the number of jobs varies
-    /// several times as much as at a constant rate; its dispersion is `1 + (IDW − 1) E[X²]/E[X]²`.
+    /// several times as much as at a constant rate. The dispersion of this number is
+    /// `1 + (IDW − 1) E[X²]/E[X]²`.
     fn levels(&self, dispersion: &[Dispersion]) -> Option<CommonModulation> {
         let (jobs, (_, (mean, square))) = (self.jobs, self.work());
         let is_seen = |d: &&Dispersion| (d.work - 1.0) * square / (mean * mean) >= SEEN;
@@ -219,8 +228,8 @@ impl<'a> Fitting<'a> {
 
     /// Returns the dispersion of work of independent types with these arrivals at a constant rate.
     ///
-    /// With B the number of jobs in a batch and c the correlation of their sizes, it is `Σ_i λ_i
-    /// (E[X²] + (E[B²]/E[B] − 1)(E[X]² + c Var X)) / Σ_i λ_i E[X²]`.
+    /// If `B` is the number of jobs in a batch and `c` is the correlation of their sizes, it is
+    /// `Σ_i λ_i (E[X²] + (E[B²]/E[B] − 1)(E[X]² + c Var X)) / Σ_i λ_i E[X²]`.
     fn dispersion_of(&self, arrivals: &[ArrivalProcess]) -> f64 {
         let (mut all, mut alone) = (0.0, 0.0);
         for (own, process) in self.types.iter().zip(arrivals) {

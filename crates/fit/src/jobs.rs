@@ -16,13 +16,18 @@ pub(crate) struct Jobs<'a> {
     /// By submission time, which is counted from the beginning of the log.
     pub all: Vec<TraceJob>,
     by_limit: bool,
+    /// The indices of the jobs of each vector, up to the last vector that has a job.
     pub of_vector: Vec<Vec<u32>>,
     pub names_batches: bool,
+    /// The number of ticks in a second.
     pub per_second: u64,
+    /// The time in which the weight of a job doubles \[s\]; `None` if all weights are equal.
     doubles: Option<f64>,
     /// The demand and the mean number in service of each vector.
     pub vectors: Vec<Vector>,
+    /// The arrival rate of each vector \[1/s\].
     pub rates: Vec<f64>,
+    /// `ρ̄_r` (R).
     pub used: Vec<f64>,
 }
 
@@ -39,6 +44,10 @@ pub(crate) fn observed(job: &TraceJob, weight: f64) -> Observation {
 }
 
 impl<'a> Jobs<'a> {
+    /// Reads all jobs that arrived during the trace.
+    ///
+    /// # Errors
+    /// Returns an error if the trace cannot be read, or if its jobs have no rates.
     pub(crate) fn read(
         trace: &'a mut Trace,
         by_limit: bool,
@@ -75,7 +84,7 @@ impl<'a> Jobs<'a> {
         }
         if seconds == 0.0 {
             return Err(FitError::Jobs(format!(
-                "all {count} jobs arrived at the same instant: there must be at least two different submission times to estimate a rate"
+                "all jobs ({count}) arrived at the same instant: there must be at least two different submission times to estimate a rate"
             )));
         }
         if doubles.is_some_and(|doubles| seconds > MOST_DOUBLINGS * doubles) {
@@ -88,7 +97,8 @@ impl<'a> Jobs<'a> {
         Ok(jobs)
     }
 
-    /// Returns the smallest `c` with `limit ≤ 2^c`, or [`NO_LIMIT`], or 0 if limits are not used.
+    /// Returns the smallest `c` with `limit ≤ 2^c` \[ticks\], or [`NO_LIMIT`] if the job has no
+    /// limit. If limits are not used, it is 0 for all jobs.
     pub(crate) fn class(&self, job: &TraceJob) -> u8 {
         match job.limit {
             _ if !self.by_limit => 0,
@@ -123,6 +133,7 @@ impl<'a> Jobs<'a> {
         self.used.iter().copied().fold(0.0, f64::max)
     }
 
+    /// Returns the time from the beginning of the log to the last submission \[ticks\].
     pub(crate) fn length(&self) -> u64 {
         self.all.last().map_or(0, |job| job.submit.unsigned_abs())
     }
@@ -154,12 +165,14 @@ impl<'a> Jobs<'a> {
         Law::of(jobs.map(|job| observed(job, self.weight(job))))
     }
 
-    /// Returns the greatest common divisor of all times, at least one second \[ticks\].
+    /// Returns the resolution of the clock \[ticks\], which is the greatest common divisor of all
+    /// times, but at least one second.
     pub(crate) fn grain(&self) -> u64 {
         let divisor = self.all.iter().fold(0, |all, job| job.submit.gcd(&all));
         divisor.unsigned_abs().max(self.per_second)
     }
 
+    /// Returns the largest share of any resource of all servers that is used by a demand (R + 1).
     pub(crate) fn share(&self, demand: &[f64]) -> f64 {
         let (demand, nodes) = self.apart(demand);
         self.trace.share(demand, nodes)
@@ -169,6 +182,7 @@ impl<'a> Jobs<'a> {
         apart(demand, self.trace.servers.resources.len())
     }
 
+    /// Returns each job with its work \[ticks of all servers\].
     fn works(&self) -> impl Iterator<Item = (&TraceJob, f64)> {
         let shares = self.vectors.iter().map(|v| self.share(&v.demand));
         let shares: Vec<f64> = shares.collect();
@@ -184,6 +198,8 @@ impl<'a> Jobs<'a> {
         windows
     }
 
+    /// Returns the log of the first `most` jobs that are not censored. Their limits are replaced by
+    /// their sizes.
     pub(crate) fn log(&self, most: usize) -> Log {
         let is_whole = |job: &&TraceJob| job.seen != Observed::Censored;
         let whole = self.all.iter().filter(is_whole).take(most);
@@ -197,6 +213,7 @@ impl<'a> Jobs<'a> {
         }
     }
 
+    /// Returns the window and the work of each job, for windows of this length \[ticks\].
     pub(crate) fn in_windows(&self, length: u64) -> impl Iterator<Item = (usize, f64)> {
         let window = move |job: &TraceJob| (job.submit.unsigned_abs() / length) as usize;
         self.works().map(move |(job, work)| (window(job), work))
@@ -219,6 +236,7 @@ impl<'a> Jobs<'a> {
         }
         let mut loads = vec![0.0; days as usize];
         let mut squares = vec![0.0; days as usize];
+        // The last day is not complete.
         for (n, work) in self.in_windows(day).filter(|(n, _)| (*n as u64) < days) {
             let work = work / day as f64;
             loads[n] += work;
@@ -227,7 +245,8 @@ impl<'a> Jobs<'a> {
         Some(Drift::of(&loads, &squares))
     }
 
-    /// Returns the batch of the job if it has a name, or else its user, or 0 if it is unknown.
+    /// Returns the batch of the job if the trace names batches, or else its user. The result is 0
+    /// if it is not known.
     fn group(&self, job: &TraceJob) -> u32 {
         match self.names_batches {
             true => job.batch,
@@ -239,6 +258,8 @@ impl<'a> Jobs<'a> {
         self.all.chunk_by(|a, b| a.submit == b.submit)
     }
 
+    /// Returns the share of the jobs that are submitted at the same instant as others of their
+    /// group.
     pub(crate) fn together(&self) -> f64 {
         let mut together = 0;
         for instant in self.instants() {

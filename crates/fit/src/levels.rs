@@ -3,12 +3,14 @@
 //!
 //! # Theory
 //! The numbers of jobs in windows of time are modeled as a hidden Markov chain with Poisson counts
-//! (Zucchini, MacDonald, Hidden Markov Models for Time Series, 2009). The path and the parameters
-//! are estimated in turn (Juang, Rabiner, The segmental K-means algorithm, IEEE Transactions on
-//! Acoustics, Speech, and Signal Processing 38(9), 1990). The number of stages of a state depends
-//! on the variation of its duration (Ferguson, Variable duration models for speech, 1980). The
-//! factor of a level is the mean *work* in its windows. This means that bursts of short jobs are
-//! detected by their number, but their weight is their work.
+//! (Zucchini, MacDonald, Hidden Markov Models for Time Series, 2009). The most likely path and the
+//! parameters are estimated in turn until they do not change (Juang, Rabiner, The segmental K-means
+//! algorithm, IEEE Transactions on Acoustics, Speech, and Signal Processing 38(9), 1990). A spell
+//! is a run of windows that are in the same state. If the spells of a state have almost the same
+//! length, it has several stages, because a state that is left at a constant rate would last too
+//! long too often (Ferguson, Variable duration models for speech, 1980). The factor of a level is
+//! the mean *work* in its windows, relative to the largest one. This means that bursts of short
+//! jobs are detected by their number, but their weight is their work.
 
 use itertools::Itertools as _;
 
@@ -17,13 +19,16 @@ use synth_core::number::Decimal;
 use synth_queues::law::CommonModulation;
 
 const MOST: usize = 4;
+/// The maximum number of states of a modulation.
 const STATES: usize = 20;
 const STAGES: f64 = 6.0;
+/// The minimum number of spells of each level.
 const FEWEST: f64 = 5.0;
 const ROUNDS: usize = 20;
 
-/// Returns the modulation with the most levels, from the window and work of each job; `length` is
-/// that of a window \[s\]. `None` if there are no two levels with enough spells.
+/// Returns the modulation that has the most levels. It is computed from the window and the work of
+/// each job, where `length` is the length of a window \[s\]. Returns `None` if there are no two
+/// levels that have enough spells.
 pub(crate) fn levels(
     jobs: impl Iterator<Item = (usize, f64)>,
     windows: usize,
@@ -46,9 +51,13 @@ pub(crate) fn levels(
 }
 
 struct Level {
+    /// The mean work in a window.
     work: f64,
+    /// The mean length of its spells \[windows\].
     mean: f64,
+    /// The number of stages, from the variation of the lengths of its spells.
     stages: usize,
+    /// The number of times that each level follows it (L).
     next: Vec<f64>,
 }
 
@@ -59,7 +68,8 @@ impl Level {
         let spells: Vec<(usize, f64)> = spells.collect();
         let most = STAGES.min((STATES / count) as f64);
         let level = |state: usize| {
-            // The first and last spells are truncated. The last one leads to the first.
+            // The first and the last spell are truncated, so their lengths are not used. The last
+            // one leads to the first, so that every level is left at some time.
             let whole = spells.get(1..spells.len().checked_sub(1)?)?;
             let lengths = || whole.iter().filter(|own| own.0 == state).map(|own| own.1);
             let number = lengths().count() as f64;
@@ -109,6 +119,8 @@ fn likeliest(counts: &[f64], states: usize) -> Vec<usize> {
     sorted.sort_unstable_by(f64::total_cmp);
     let high = sorted[sorted.len() - 1 - sorted.len() / 1000].max(2.0 * mean);
     let low = 0.01 * mean;
+    // A state has a mean count, and the logarithms of the probabilities that the chain stays in it
+    // or goes to one of the other states.
     let other = (states - 1) as f64;
     let first = |state: usize| low * (high / low).powf(state as f64 / other);
     let state = |mean: f64, leaves: f64| [mean, (1.0 - leaves).ln(), (leaves / other).ln()];

@@ -12,6 +12,7 @@
 pub(crate) struct Vector {
     /// The demand (R) on each server, optionally followed by the number of servers (default 1).
     pub demand: Vec<f64>,
+    /// The mean number of its jobs in service, which is at least 0.
     pub busy: f64,
 }
 
@@ -42,8 +43,8 @@ const MOST: usize = 400;
 
 impl Merging {
     /// Finds groups for up to `most` types. The prices (R) must be at least 0, and not all of them
-    /// can be 0. If a group does not fit on any server, it is not used. Vectors that have no work
-    /// are ignored, because they can only increase the demands.
+    /// can be 0. Groups that do not fit on any server are not formed, so there may be more groups.
+    /// Vectors that have no work are ignored, because they can only increase the demands.
     pub(crate) fn new(
         mut vectors: Vec<Vector>,
         prices: &[f64],
@@ -63,8 +64,8 @@ impl Merging {
         Merging { vectors, order }
     }
 
-    /// Returns the demands of `types` types, or of more types if this is needed to fit on the
-    /// servers.
+    /// Returns the demands of `types` types, but of at most as many as there are vectors. More
+    /// types are returned if so few groups do not fit on the servers.
     pub(crate) fn representatives(&self, types: usize) -> Vec<Vec<f64>> {
         let groups = self.groups(types);
         groups.iter().map(|group| self.largest(group)).collect()
@@ -108,6 +109,7 @@ fn join(a: &[f64], b: &[f64]) -> Vec<f64> {
     a.iter().zip(b).map(|(a, b)| a.max(*b)).collect()
 }
 
+/// Finds the groups of one resource that have the lowest cost:
 /// `cost(k, n) = min_m cost(k − 1, m) + Σ_{v=m..n} S_v (u − v)`, where `u` is the largest demand in
 /// `m..n`.
 fn intervals(vectors: &[Vector], most: usize) -> Order {
@@ -143,6 +145,7 @@ fn intervals(vectors: &[Vector], most: usize) -> Order {
 struct Group {
     demand: Vec<f64>,
     busy: f64,
+    /// The group with which the merger costs the least, and this cost.
     partner: (usize, f64),
 }
 
@@ -165,6 +168,7 @@ fn pairs(vectors: &[Vector], costs: &Costs<'_>) -> Vec<(usize, usize)> {
         let pairs = demand.iter().zip(costs.prices);
         group.busy * f64::from(nodes) * pairs.map(|(demand, price)| demand * price).sum::<f64>()
     };
+    // The sort is stable, so if two groups have the same work, they stay in their order.
     left.sort_by(|a, b| work(&groups[*b]).total_cmp(&work(&groups[*a])));
     let mut alone = Vec::new();
     while left.len() > MOST {
@@ -220,6 +224,7 @@ fn partner(g: usize, among: &[usize], groups: &[Group], costs: &Costs<'_>) -> (u
 }
 
 impl Costs<'_> {
+    /// Returns the cost of merging two groups. It is infinite if the result fits on no server.
     fn added(&self, a: &Group, b: &Group) -> f64 {
         let most = join(&a.demand, &b.demand);
         if !(self.fits)(&most) {

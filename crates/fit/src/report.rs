@@ -22,7 +22,7 @@ pub struct FitOptions {
     pub rounding_loss: f64,
     /// The arrival process that should be used.
     pub arrivals: FittedArrivals,
-    /// Whether types are split by the limits of their jobs.
+    /// Whether types are split by the time limits of their jobs.
     pub by_limit: bool,
     /// The types that should be kept. Each of them has a name, `R` demands, and the number of
     /// servers. If this is set, recent jobs have more weight.
@@ -56,7 +56,8 @@ pub struct Fit {
     pub report: Report,
     /// The same workload with a different arrival process, and a description of this process.
     pub other: Option<(Fleet, &'static str)>,
-    /// The log to replay, which may have been truncated. `None` if recent jobs have more weight.
+    /// The log to replay, which only contains the first jobs if there are many of them. `None` if
+    /// recent jobs have more weight.
     pub log: Option<Log>,
 }
 
@@ -73,7 +74,8 @@ pub struct Report {
     pub span: f64,
     /// The number of jobs that arrived.
     pub arrived: u64,
-    /// The number of these jobs still running at the end, whose sizes are only partly known.
+    /// The number of these jobs that were still running at the end of the trace, so that only a
+    /// part of their size is known.
     pub censored: u64,
     /// The number of distinct demand vectors.
     pub vectors: usize,
@@ -93,11 +95,12 @@ pub struct Report {
     pub types: Vec<TypeFound>,
     /// A description of how jobs arrive in the workload.
     pub arrivals: &'static str,
-    /// The modulation indicated by the dispersion of work, whether used or not.
+    /// The modulation that is indicated by the dispersion of work, even if it is not used.
     pub excess: Option<Excess>,
     /// The dispersions for each length of the windows.
     pub dispersion: Vec<Dispersion>,
-    /// The share of jobs that are submitted at the same time as others of their user or batch.
+    /// The share of the jobs that are submitted at the same instant as others of their user or
+    /// batch.
     pub together: f64,
     /// Loads of the three thirds of the span.
     pub thirds: [f64; 3],
@@ -105,7 +108,7 @@ pub struct Report {
     pub predicted: Vec<Predicted>,
     /// The load of the last week, compared to the weeks before.
     pub drift: Option<Drift>,
-    /// The number of jobs that fit into none of the kept types, and their share of the work.
+    /// The number of jobs that do not fit into any of the kept types, and their share of the work.
     pub of_no_type: (u64, f64),
 }
 
@@ -124,7 +127,7 @@ pub struct TypeFound {
     pub scv: f64,
     /// The same for the size distribution in the workload.
     pub scv_kept: f64,
-    /// The share of the work that is in the longest 1 % of the jobs.
+    /// The share of its work that is in the longest 1 % of its jobs.
     pub longest_hundredth: f64,
     /// Its share of the work of all jobs.
     pub work: f64,
@@ -143,8 +146,9 @@ pub struct Predicted {
     pub simulated: Option<[Estimate; 2]>,
 }
 
+/// The ratio of two waits above which they differ, if one of the following limits is exceeded too.
 const APART: f64 = 1.3;
-/// The minimum difference of the waits, relative to the response time, for which the other arrival
+/// The difference of the waits, relative to the response time, above which the other arrival
 /// process is considered.
 pub(super) const NOTICED: f64 = 0.01;
 /// The same for a warning.
@@ -157,7 +161,8 @@ impl Predicted {
         Some(wait.mean / self.replayed[0]).filter(|ratio| ratio.is_finite())
     }
 
-    /// Returns whether waits differ by more than 30 %, and by more than 5 % of the response time.
+    /// Returns whether the waits differ by more than 30 %, and by more than 5 % of the response
+    /// time plus the half-width of the confidence interval.
     pub fn differs(&self) -> bool {
         self.differs_by(WARNED)
     }
@@ -171,6 +176,7 @@ impl Predicted {
         is_noticed && !(1.0 / APART..=APART).contains(&(wait.mean / replayed))
     }
 
+    /// Returns the absolute value of the logarithm of the ratio, or infinity if it is not known.
     pub(super) fn distance(&self) -> f64 {
         self.ratio().map_or(f64::INFINITY, |ratio| ratio.ln().abs())
     }
@@ -192,7 +198,7 @@ pub enum FitError {
     #[error("{0}")]
     Jobs(String),
     /// The fit was interrupted by the listener.
-    #[error("the fit was interrupted before the trace had been read completely")]
+    #[error("the fit was interrupted")]
     Interrupted,
 }
 

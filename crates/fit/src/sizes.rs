@@ -1,6 +1,8 @@
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Observation {
+    /// The size of a job \[ticks\], or the part of it that is known.
     pub size: u64,
+    /// The number of jobs for which it counts.
     pub weight: f64,
     pub censored: bool,
 }
@@ -10,13 +12,14 @@ pub(crate) struct Law {
     /// The sizes \[ticks\] in ascending order, with probabilities > 0 that sum to 1.
     pub atoms: Vec<(f64, f64)>,
     pub count: u64,
-    /// The number of observations that would be needed if they had equal weights, `(Σ w)²/Σ w²`.
+    /// The number of observations with equal weights that have the same information,
+    /// `(Σ w)²/Σ w²`.
     pub effective: f64,
 }
 
 impl Law {
     /// Computes the product-limit estimate (Kaplan, Meier 1958, section 2), up to the longest
-    /// observation.
+    /// observation. Jobs that are censored are longer than their recorded size.
     pub(crate) fn of(sizes: impl Iterator<Item = Observation>) -> Self {
         let mut sizes: Vec<Observation> = sizes.collect();
         sizes.sort_by_key(|own| own.size);
@@ -32,6 +35,7 @@ impl Law {
             };
             let [ends, cuts] = [false, true].map(sum);
             let size = same[0].size as f64;
+            // A job that is censored at this time is still at risk here.
             if ends > 0.0 {
                 let ended = left * ends / at_risk;
                 atoms.push((size, ended));
@@ -39,7 +43,7 @@ impl Law {
             }
             at_risk -= ends + cuts;
             if cuts > 0.0 && equal.peek().is_none() {
-                // If a job is longer than all others, it is assumed to end when it was last seen.
+                // If censored jobs are the longest, they are assumed to end at this time.
                 atoms.push((size, left));
             }
         }
@@ -76,7 +80,8 @@ impl Law {
         self.atoms.iter().map(|(x, weight)| of(*x) * weight).sum()
     }
 
-    /// Splits the jobs in ascending order into equal parts, and returns the mean of each part.
+    /// Splits the jobs in ascending order into equal parts, and returns the mean of each part. This
+    /// preserves the mean of all jobs, but the variance within the parts is lost.
     pub(crate) fn parts(&self, count: usize) -> Vec<f64> {
         let width = 1.0 / count as f64;
         let mut atoms = self.atoms.iter().copied();
@@ -113,8 +118,8 @@ mod tests {
         }))
     }
 
-    /// The deaths are at 0.8, 3.1, 5.4 and 9.2, and the losses are at 1.0, 2.7, 7.0 and 12.1 (1958,
-    /// section 2).
+    /// This is the example of Kaplan and Meier (1958, section 2). The deaths are at 0.8, 3.1, 5.4
+    /// and 9.2, and the losses are at 1.0, 2.7, 7.0 and 12.1.
     #[test]
     fn product_limit_estimate_matches_the_paper() {
         let sizes = [8, 31, 54, 92, 10, 27, 70, 121].into_iter().enumerate();

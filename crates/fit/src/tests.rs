@@ -254,7 +254,7 @@ fn rejects_a_trace_without_rates() {
     for count in [1, 50] {
         let refused = fitted(&vec![(7, 10, 2, 0, 0); count], &plain());
         let refused = refused.unwrap_err().to_string();
-        let expected = format!("all {count} jobs arrived at the same instant");
+        let expected = format!("all jobs ({count}) arrived at the same instant");
         assert!(refused.starts_with(&expected), "{refused}");
     }
     assert!(matches!(

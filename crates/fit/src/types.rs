@@ -13,6 +13,7 @@ pub(crate) struct Types {
     pub demands: Vec<Vec<f64>>,
     /// The type of each vector; `None` if it has no jobs or no type dominates it.
     pub of_vector: Vec<Option<usize>>,
+    /// The load of jobs that have these demands, and whether it is proven.
     pub load: (f64, bool),
 }
 
@@ -23,7 +24,10 @@ pub(crate) struct Search<'a> {
     fluid: f64,
 }
 
+/// The maximum number of types for the trial with twice the number of types, because the
+/// optimization may take long if there are more types.
 const MOST_TRIED: usize = 64;
+/// The number of types at which the search begins.
 const FEWEST: usize = 4;
 
 impl<'a> Search<'a> {
@@ -43,8 +47,8 @@ impl<'a> Search<'a> {
     }
 
     /// Finds the smallest number of types, at most `most`, whose load is within `loss` of the fluid
-    /// bound, or else of the load with `most` types. The loads of all numbers of types that were
-    /// tried are returned as well.
+    /// bound, or else of the load with `most` types. All numbers of types that were tried are
+    /// returned with their loads; these include half and twice the result.
     pub(crate) fn types(
         &self,
         most: usize,
@@ -99,7 +103,7 @@ impl<'a> Search<'a> {
         Ok(types.expect("merged types serve their vectors"))
     }
 
-    /// Keeps the types (K × (R + 1)) that serve a vector; `None` if there are none.
+    /// Keeps the types (K × (R + 1)) that serve at least one vector; `None` if there are none.
     pub(crate) fn serving(&self, demands: &[Vec<f64>]) -> Result<Option<Types>, FitError> {
         let dominating = Dominating::of(demands, &self.jobs.trace.servers.total());
         let serves = |vector: &Vector| {

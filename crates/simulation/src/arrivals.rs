@@ -20,7 +20,9 @@ pub struct Arrivals {
 }
 
 enum Flow {
+    /// All classes are Poisson, so their sum is too, and the class does not depend on the past.
     Poisson(Poisson),
+    /// Each class has its own process and its own stream, so that it does not depend on the others.
     Mixed(Mixed),
     /// One chain modulates all classes; the class of an arrival does not depend on its state.
     Common(Common),
@@ -107,11 +109,14 @@ impl Arrivals {
         }
     }
 
-    /// Generates the next `arrivals.len()` arrivals. If there are jobs that arrive at time 0, the
-    /// next one is always taken from the class with the largest remaining share. If the stream
-    /// [draws sizes](Arrivals::tells_sizes), they are written to `sizes` \[time\], which must be as
-    /// long as `arrivals` and filled with NaN. If a value is still NaN afterwards, the size must be
-    /// drawn from the distribution of the class. Otherwise, `sizes` must be empty.
+    /// Generates the next `arrivals.len()` arrivals in the order of time. If there are jobs that
+    /// arrive at time 0, the next one is always taken from the class with the largest remaining
+    /// share.
+    ///
+    /// If the stream [draws sizes](Arrivals::tells_sizes), `sizes` must be as long as `arrivals`
+    /// and filled with NaN, and the sizes \[time\] are written to it. If a value is still NaN
+    /// afterwards, the size must be drawn from the distribution of the class. If the stream does
+    /// not draw sizes, `sizes` must be empty.
     pub fn fill(&mut self, arrivals: &mut [Arrival], sizes: &mut [f64]) {
         let mut count = 0;
         let part = |[left, all]: &[u64; 2]| *left as f64 / (*all).max(1) as f64;
@@ -175,7 +180,8 @@ impl Coming {
         self.block[self.next]
     }
 
-    /// Consumes the arrival returned by [`Coming::peek`] and returns its size \[time\] or NaN.
+    /// Consumes the arrival returned by [`Coming::peek`] and returns its size \[time\], or NaN if
+    /// the size was not drawn with the arrival.
     #[inline(always)]
     pub fn pass(&mut self) -> f64 {
         let size = self.sizes.get(self.next).copied();
@@ -277,6 +283,7 @@ pub struct Modulated {
     state: usize,
     initial: Alias,
     rates: Vec<f64>,
+    /// The rate of arrivals plus the rate of leaving each state.
     totals: Vec<f64>,
     onward: Vec<Alias>,
 }
@@ -294,6 +301,7 @@ impl Modulated {
         }
     }
 
+    /// Multiplies the arrival rates by `factor` and leaves the chain unchanged.
     fn times(mut self, factor: f64) -> Self {
         for (rate, total) in self.rates.iter_mut().zip(&mut self.totals) {
             let leave = *total - *rate;
@@ -321,14 +329,16 @@ pub struct Batches {
     counts: Vec<u32>,
     which: Alias,
     alike: Option<(f64, Sampler)>,
+    /// The number of jobs of the current batch that have not arrived yet.
     left: u32,
+    /// The size of all jobs in the current batch \[time\], or NaN if their sizes differ.
     size: f64,
 }
 
 impl Batches {
     /// Creates batches whose number of jobs is drawn from `counts` with the given weights. If
     /// `alike` is given, it contains the fraction of batches in which all jobs have the same size,
-    /// and the distribution of that size.
+    /// which must be > 0, and the distribution of that size.
     pub fn new(counts: Vec<u32>, weights: &[f64], alike: Option<(f64, Sampler)>) -> Self {
         Batches {
             counts,
@@ -371,7 +381,8 @@ impl Source {
         }
     }
 
-    /// The size of the job for which [`Source::gap`] was last called; NaN if unknown \[time\].
+    /// Returns the size of the job for which [`Source::gap`] was last called \[time\], or NaN if it
+    /// is unknown.
     fn size(&self) -> f64 {
         match &self.process {
             Process::Batches(batches, _) => batches.size,

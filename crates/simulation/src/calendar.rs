@@ -3,10 +3,11 @@ use std::collections::BinaryHeap;
 
 /// A priority queue that contains the times at which jobs will be completed. If a job stops early,
 /// its entry is not removed until it reaches the front of the queue or until there are more of
-/// these entries than valid ones. The caller decides whether an entry is valid.
+/// these entries than valid ones, so that the memory is proportional to the number of running jobs.
+/// The caller decides whether an entry is valid.
 #[derive(Default)]
 pub struct Calendar {
-    /// The bit pattern of the time, which orders doubles ≥ 0, and slot.
+    /// The bits of the time, which have the same order as doubles ≥ 0, and the slot.
     ends: BinaryHeap<Reverse<(u64, u32)>>,
 }
 
@@ -51,7 +52,7 @@ impl Calendar {
 /// A tournament tree. This finds the earliest of several times with updates in `O(log n)`.
 pub struct Tournament {
     times: Vec<f64>,
-    /// The index of the earliest time below each node. Node 1 is the root, and the leaves are
+    /// The index of the earliest time below each node. Node 1 is the root, and the leaves are the
     /// times.
     winners: Vec<u32>,
 }

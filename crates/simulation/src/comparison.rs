@@ -21,7 +21,8 @@ const INTERVALS: f64 = 0.04;
 const BOUNDS: f64 = 0.01;
 
 /// Returns the ratio `Σa/Σb` of the paired samples and its 95 % confidence interval. Returns `None`
-/// if there are fewer than two pairs, or if the sum of `b` is not positive.
+/// if there are fewer than two pairs, or if the sum of `b` is not positive. If one of the samples
+/// is longer, its other values are ignored.
 pub fn paired_ratio(a: &[f64], b: &[f64]) -> Option<Estimate> {
     let pairs: Vec<(f64, f64)> = a.iter().copied().zip(b.iter().copied()).collect();
     let n = pairs.len() as f64;
@@ -96,7 +97,8 @@ pub struct Ranking {
 
 impl Ranking {
     /// Ranks the policies by their mean response time. Only the replications that were completed by
-    /// all of the policies are used.
+    /// all of the policies are used. If there are fewer than two of them, the policies are ordered,
+    /// but there are no pairs.
     pub fn new(policies: &[(&str, &[Option<f64>])]) -> Self {
         let mut samples = common(policies);
         let sum = |values: &[f64]| values.iter().sum::<f64>();
@@ -140,6 +142,7 @@ fn common<'a>(policies: &[(&'a str, &[Option<f64>])]) -> Vec<Sample<'a>> {
     policies.iter().map(|(n, all)| (*n, values(all))).collect()
 }
 
+/// Compares two policies. `count` is the number of pairs in the ranking.
 fn pair((slower, a): &Sample<'_>, (faster, b): &Sample<'_>, count: usize) -> Option<Pair> {
     let ratio = paired_ratio(a, b)?;
     let interval = student(1.0 - INTERVALS / 2.0 / count as f64, ratio.freedom);
@@ -159,7 +162,8 @@ fn pair((slower, a): &Sample<'_>, (faster, b): &Sample<'_>, count: usize) -> Opt
     })
 }
 
-/// Returns the logarithmic lower bound on the ratio; 0 if a value is not positive.
+/// Returns the lower bound of the ratio from the logarithms, which does not hold with a probability
+/// of at most `chance`. It is 0 if a value is not positive.
 fn surely_above(a: &[f64], b: &[f64], chance: f64) -> f64 {
     let logarithms: Vec<f64> = a.iter().map(|a| a.ln()).collect();
     let [(log_a, width_a), (mean_b, width_b)] = [&logarithms, b].map(|values| {
@@ -172,6 +176,9 @@ fn surely_above(a: &[f64], b: &[f64], chance: f64) -> f64 {
     if bound.is_finite() { bound } else { 0.0 }
 }
 
+/// Returns the best and the worst rank. The best one is the number of policies that are
+/// significantly faster, plus 1. The worst one is the number of policies, including this one, that
+/// are not significantly slower.
 fn places(name: &str, count: usize, pairs: &[Pair]) -> [usize; 2] {
     let surely = |end: fn(&Pair) -> &str| pairs.iter().filter(move |p| p.apart && end(p) == name);
     let faster = surely(|p| &p.slower).count();
@@ -197,6 +204,8 @@ mod tests {
             .unzip()
     }
 
+    /// With a probability of 0.999 (binomial), between 926 and 972 of the intervals contain the
+    /// true value.
     #[test]
     fn paired_intervals_have_nominal_coverage() {
         let samples = || (0..1000).map(|seed| correlated(seed, 8, 3.0));
@@ -225,7 +234,8 @@ mod tests {
         assert!(right >= 928, "{right}");
     }
 
-    /// One sample is lognormal. The probability of more than 72 rejections in 1000 tests is 0.001.
+    /// One of the samples is lognormal with a coefficient of variation of 1.3. If 5 % of the tests
+    /// are rejected, the probability of more than 72 rejections in 1000 tests is 0.001.
     #[test]
     fn skewed_samples_with_equal_means_do_not_differ_significantly() {
         let mut random = rand_xoshiro::Xoshiro256PlusPlus::seed_from_u64(7);

@@ -21,13 +21,17 @@ pub struct FromAbove<R> {
     found: Option<Growth>,
 }
 
+/// The numbers of jobs at the start, as multiples of the numbers that each class has reached in the
+/// run.
 const LEVELS: [u64; 2] = [4, 64];
 const EACH: usize = 2;
 
-/// The maximum number of jobs at the start, in total and per event of a replication.
+/// The maximum number of jobs at the start, in total and per event of a replication. This limits
+/// the cost of the test to that of the run.
 const MOST: u64 = 1 << 22;
 const MOST_AN_EVENT: u64 = 4;
 
+/// The maximum length of the test, as a multiple of the events of a replication in the run.
 const LONGEST: u64 = 4;
 
 impl<R> FromAbove<R> {
@@ -77,9 +81,11 @@ impl<R: Replication> FromAbove<R> {
     }
 }
 
+/// The rise that is required, in standard deviations of a random walk.
 const SURELY: f64 = 5.0;
 
-/// Returns whether the work rises by half of that accumulated in the run, and more than by chance.
+/// Returns `true` if the work that starts with this number of jobs of each class rises by half of
+/// the work that was accumulated in the run, and by more than can be explained by chance.
 fn rises<R: Replication>(
     pair: &mut [R],
     jobs: &[u64],
@@ -118,6 +124,8 @@ fn rises<R: Replication>(
     Ok(false)
 }
 
+/// Returns the mean of the work in the system over all replications, in some unit. It uses that the
+/// share of the load of a class is its share of the work.
 fn work<'a>(
     classes: &[JobClass],
     engines: impl ExactSizeIterator<Item = &'a dyn ReplicationSoFar> + Clone,

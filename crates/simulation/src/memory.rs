@@ -15,13 +15,17 @@ const RELAXATIONS: f64 = 10.0;
 /// jobs waiting.
 const BACKLOGS: f64 = 10.0;
 
+/// The largest factor that is returned, which must be finite because it is printed.
 const MOST: f64 = 1e12;
 
 /// The minimum width of an interval. It is relative to the additional width that theory predicts
 /// for sizes which vary more than exponential sizes. If an interval is narrower than this, it is
-/// likely that the run has not seen the sizes that matter.
+/// likely that the run has not seen the sizes that matter. The full width would be too wide for
+/// most runs, because nearly all of them do not see the sizes that determine the fourth moment.
 const LEAST: f64 = 0.5;
 
+/// Returns the sample after the warm-up, whose intervals have at least the width that the theory
+/// requires. Returns `None` if it is too short for batches.
 pub(super) fn sample(seen: &Seen<'_>) -> Option<Sample> {
     let mut sample = Sample::new(seen)?;
     let time = sample.length * seen.engines.len() as f64;
@@ -51,16 +55,20 @@ fn bottlenecks<'a>(
     (0..count.unwrap_or(0)).map(|j| Bottleneck::new(j, seen, sample))
 }
 
+/// A resource. Its work is measured in the time that the whole resource needs to do it.
 #[derive(Default)]
 struct Bottleneck {
-    /// 1 − ρ.
+    /// `1 − ρ`.
     spare: f64,
-    /// `Σ λ_i E[(d_i S_i)^n]` for n = 2, 3, 4, with d_i the fraction of the resource that a job
-    /// holds, and with the index of dispersion of arrivals added to the squared coefficient of
-    /// variation.
+    /// `Σ λ_i E[(d_i S_i)^n]` for `n = 2, 3, 4`, where `d_i` is the fraction of the resource that
+    /// is held by a job. For `n = 2`, the second moment is the squared mean multiplied by the sum
+    /// of the squared coefficient of variation and the index of dispersion of the arrivals.
     moments: [f64; 3],
+    /// The same values if the sizes were exponential.
     exponential: [f64; 3],
+    /// The mean work of the jobs that wait, where each job is counted with its full size.
     waiting: f64,
+    /// `waiting` divided by the work of all jobs in the system.
     share: f64,
 }
 
@@ -95,12 +103,13 @@ impl Bottleneck {
         own
     }
 
+    /// Returns `true` if there is a queue that has a steady state and that is caused by randomness.
     fn waits(&self) -> bool {
         self.spare > 0.0 && self.share > 0.0 && self.moments[0] > 0.0
     }
 
     /// Returns the squared relative error of the mean waiting work, multiplied by the length of the
-    /// run.
+    /// run, for jobs that have these moments. If no work waits, the result is 0.
     ///
     /// Poisson's equation can be solved with `v²/2θ`, where `θ = 1 − ρ`. This shows that the work
     /// `V` of an `M/G/1` queue has the mean `m = M₂/2θ`, and that its average over a time `T` has
@@ -117,8 +126,8 @@ impl Bottleneck {
         (second * square + third * mean + fourth / 4.0) / (spare * waits).powi(2)
     }
 
-    /// Returns the minimum length of a replication \[time\]. It is lower if only a part of the work
-    /// waits.
+    /// Returns the minimum length of each of the replications \[time\]. It is lower if only a part
+    /// of the work waits.
     fn least_length(&self, replications: usize) -> f64 {
         if !self.waits() {
             return 0.0;

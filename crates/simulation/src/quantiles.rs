@@ -1,15 +1,18 @@
-/// A histogram of positive numbers with 64 bins per octave, of a relative width of at most 1.6 %.
+/// A histogram of positive numbers with 64 bins per octave, which have a relative width of at most
+/// 1.6 %. Only the octaves that occur are stored.
 #[derive(Clone, Debug)]
 pub struct Histogram {
     bins: Vec<u64>,
+    /// The leading bits of the first bin.
     first: usize,
-    /// Lowest and highest possible bins, by leading bits.
+    /// The leading bits of the lowest and the highest bin that are possible.
     range: (usize, usize),
     seen: (f64, f64),
 }
 
 const NONE_SEEN: (f64, f64) = (f64::INFINITY, 0.0);
 
+/// The number of bits of the mantissa that are used.
 const KEPT: u32 = 6;
 const OCTAVE: usize = 1 << KEPT;
 /// The number of octaves below and above the unit. All other values are clamped to this range.
@@ -83,7 +86,7 @@ impl Histogram {
         self.bins.iter().sum()
     }
 
-    /// Returns the variance within 1.6 %; 0 if empty.
+    /// Returns the variance of the numbers, with an error of at most 1.6 %, or 0 if there are none.
     pub fn variance(&self) -> f64 {
         let value = |key| f64::from_bits(((self.first + key) as u64) << (52 - KEPT));
         let moment = |power: i32| {
@@ -118,6 +121,7 @@ impl Histogram {
     }
 }
 
+/// Returns the sign (which is positive), the exponent, and the leading bits of the mantissa.
 #[inline(always)]
 fn leading(value: f64) -> usize {
     (value.to_bits() >> (52 - KEPT)) as usize

@@ -14,7 +14,7 @@ pub trait Discipline: Send {
     /// Returns the time of the next event if no job arrives before.
     fn next(&mut self) -> f64;
 
-    /// Executes that event, and returns the job that departs, if any.
+    /// Executes the event at its time `now`, and returns the job that departs, if any.
     fn happen(&mut self, now: f64, gauges: &mut Gauges) -> Option<Departure>;
 
     /// Checks the invariants.
@@ -48,7 +48,8 @@ impl Gauges {
         if self.apart { class as usize } else { 0 }
     }
 
-    /// Returns the class of the statistics, and its new number of jobs in the system.
+    /// Records an arrival (`+1`) or a departure (`-1`) of a job of this class. Returns the class of
+    /// the statistics, and its new number of jobs in the system.
     fn present(&mut self, class: u32, change: i64, now: f64) -> (usize, u64) {
         let i = self.of(class);
         self.present[i].add(change as f64, now - self.origin);
@@ -110,8 +111,9 @@ pub struct Queue<'a> {
 
 impl Queue<'_> {
     /// Runs a simulation with the discipline that is created by the given function. The function
-    /// takes the random streams that are used for service and for routing. An error is returned if
-    /// an invariant is violated, which is always a bug in this program.
+    /// takes the random streams that are used for service and for routing. `measures` computes
+    /// additional measurements. An error is returned if an invariant is violated, which is always a
+    /// bug in this program.
     pub fn simulate<D: Discipline, M>(
         &self,
         discipline: impl Fn([RandomStream; 2]) -> D,
@@ -156,6 +158,7 @@ impl Queue<'_> {
     }
 }
 
+/// Arrivals and sizes have their own streams, so that they are the same for all disciplines.
 struct QueueEngine<D> {
     discipline: D,
     gauges: Gauges,
@@ -257,6 +260,7 @@ impl<D: Discipline> Replication for QueueEngine<D> {
 
     fn run(&mut self, events: u64, crowd: u64, stopped: impl Fn() -> bool) {
         while self.events < events && self.gauges.jobs <= crowd && !stopped() {
+            // The cost of an event may increase with the number of jobs.
             let burst = (BURST / (1 + self.gauges.jobs / 64)).max(1);
             let burst = events.min(self.events + burst);
             while self.events < burst && self.gauges.jobs <= crowd {

@@ -2,11 +2,12 @@ use rand::{Rng, SeedableRng};
 use rand_distr::{Distribution, Exp1, StandardNormal};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-/// Independent random streams. Policies that use the same seed get the same arrivals and sizes.
+/// Independent random streams. Policies that use the same seed get the same arrivals. They also get
+/// the same sizes if the sizes are drawn on arrival.
 pub struct Streams {
     /// The stream that is used for the times and types of arrivals.
     pub arrivals: RandomStream,
-    /// Completions and clocks.
+    /// The stream that is used for the next completion or clock, and its time.
     pub service: RandomStream,
     /// The sizes of the jobs, in the order of their arrivals.
     pub sizes: RandomStream,
@@ -63,8 +64,9 @@ impl RandomStream {
 }
 
 /// An implementation of Walker's alias method, using the table of M. D. Vose, IEEE Transactions on
-/// Software Engineering 17(9), 1991. If the implementation of `rand_distr` is used instead, the
-/// simulation of First-Fit is 10 % slower.
+/// Software Engineering 17(9), 1991. The implementation of `rand_distr` needs two random numbers
+/// and a branch that cannot be predicted. If it is used instead, the simulation of First-Fit is 10
+/// % slower.
 pub(crate) struct Alias {
     /// The fraction that each cell keeps \[2^-64\], and the index that has the rest.
     cells: Vec<(u64, u32)>,
@@ -80,6 +82,7 @@ impl Alias {
         let mut cells: Vec<(u64, u32)> = (0..).map(|n| (u64::MAX, n)).take(rest.len()).collect();
         let (mut small, mut large): (Vec<usize>, Vec<usize>) =
             (0..rest.len()).partition(|n| rest[*n] < 1.0);
+        // If cells are left on one side at the end, they are equal to 1 except for rounding errors.
         while let (Some(poor), Some(rich)) = (small.pop(), large.pop()) {
             cells[poor] = ((rest[poor] * WHOLE) as u64, rich as u32);
             rest[rich] -= 1.0 - rest[poor];
@@ -92,7 +95,7 @@ impl Alias {
         Alias { cells }
     }
 
-    /// Draws an index. Consumes no randomness if there is only one.
+    /// Draws an index. If there is only one of them, no random number is used.
     pub(crate) fn draw(&self, stream: &mut RandomStream) -> usize {
         if self.cells.len() == 1 {
             return 0;

@@ -65,20 +65,23 @@ pub trait ReplicationSoFar {
 
 /// One of several independent runs of an engine.
 pub trait Replication: ReplicationSoFar + Send {
-    /// The reason why a simulation is invalid, such as an infeasible decision.
+    /// The reason why a simulation is invalid: an infeasible decision, or an invariant that does
+    /// not hold.
     type Violation: Clone;
 
     /// Adds the given number of jobs of each class at time 0. Call this before the first event.
     fn begin_with(&mut self, jobs: &[u64]);
 
-    /// Runs up to this number of events, until `stopped`, or with more than `crowd` jobs.
+    /// Runs until this total number of events is reached, until `stopped` returns `true`, or until
+    /// there are more than `crowd` jobs in the system.
     fn run(&mut self, events: u64, crowd: u64, stopped: impl Fn() -> bool);
 
     /// Checks the invariants, and returns the first violation so far.
     fn audit(&mut self) -> Option<&Self::Violation>;
 }
 
-/// This is ten times the golden ratio, so that ticks are not synchronized with regular arrivals.
+/// The mean number of arrivals between two ticks of the series. This is ten times the golden ratio,
+/// so that ticks are not synchronized with regular arrivals.
 const ARRIVALS_A_TICK: f64 = 16.180_339_887_498_95;
 
 impl Recorder {
@@ -105,7 +108,8 @@ impl Recorder {
         }
     }
 
-    /// Records a departure of class i; `present` returns the resulting number of its jobs.
+    /// Records a departure of class `i`. `present` returns the number of these jobs after the
+    /// departure.
     #[inline(always)]
     pub fn departed(&mut self, i: usize, stay: Stay, now: f64, present: impl FnOnce() -> u64) {
         let response = stay.response;
@@ -121,8 +125,8 @@ impl Recorder {
         }
     }
 
-    /// Closes the current bucket at the time `now`. `collect` sets the integrals and the extra
-    /// columns.
+    /// Closes the current bucket at the time `now`. `collect` sets the integrals of each class, and
+    /// adds to the extra columns.
     pub fn close(&mut self, now: f64, collect: impl FnOnce(&mut Row<'_>)) {
         let merges = self.series.merges;
         self.series.close(now, collect);

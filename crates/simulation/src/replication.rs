@@ -12,12 +12,14 @@ use super::settling;
 pub const BURST: u64 = 1 << 14;
 
 /// The minimum number of events of a run that ends because it is precise. The precision is checked
-/// after half of this number of events and each time that the number has doubled, and it must be
-/// sufficient twice in a row. If a run has seen few long queues, it looks precise too early. With a
-/// single check, too many of the intervals would not contain the mean, and nearly all of them would
-/// be too low.
+/// after half of this number of events and each time that the number has doubled. A run ends if the
+/// mean of all jobs was sufficiently precise in two checks in a row, and if the mean of each class
+/// is sufficiently precise as well. If a run has seen few long queues, it looks precise too early.
+/// With a single check, too many of the intervals would not contain the mean, and nearly all of
+/// these would be too low.
 pub(crate) const FIRST_LOOK: u64 = 1_000_000;
 
+/// The number of times that the progress of a run is computed between two of these checks.
 const VIEWS: i32 = 3;
 
 fn seen<'a, R: Replication>(engines: &'a [R], classes: &'a [JobClass]) -> Seen<'a> {
@@ -42,7 +44,7 @@ pub fn results<'a, R: Replication>(
 }
 
 /// Runs independent replications in parallel until one of the stop conditions is met, and returns a
-/// summary of them.
+/// summary of them. `engine` creates the replication with the given number.
 ///
 /// # Errors
 /// Returns the first violation that was found in any of the replications.
@@ -54,6 +56,8 @@ pub fn replicate<R: Replication, T>(
     summarize: impl FnOnce(&EndedRuns<'_>) -> T,
 ) -> Result<T, R::Violation> {
     let mut engines: Vec<R> = (0..settings.replications.max(1)).map(engine).collect();
+    // The cost of an event may increase with the number of jobs, so growth is not tested from
+    // above.
     let mut above = FromAbove::new(Vec::new());
     let ending = go_on(&mut engines, &mut above, classes, settings, &mut progress)?;
     Ok(summarize(&results(
@@ -62,7 +66,8 @@ pub fn replicate<R: Replication, T>(
 }
 
 /// Continues to run the replications in parallel until one of the stop conditions is met. The
-/// results do not depend on earlier interruptions.
+/// number of events in the settings is counted from the start. The results do not depend on earlier
+/// interruptions.
 ///
 /// # Errors
 /// Returns the first violation that was found in any of the replications.

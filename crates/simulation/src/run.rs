@@ -34,7 +34,8 @@ pub enum Health {
     /// The run has converged. This means that every class was observed often enough, and that the
     /// number of jobs in the system has reached a steady state.
     Settled,
-    /// Not converged: too short for all classes or for one of them. There are no means.
+    /// The run has not converged, because it is too short for all classes or for one of them. The
+    /// reason is in `unsettled`. In this case, there are no means.
     Unsettled,
     /// The number of jobs grows steadily and faster than by chance. In this case, there are no
     /// means.
@@ -48,7 +49,8 @@ pub struct ClassResult<C = ()> {
     pub name: String,
     /// The number of jobs that departed after the warm-up.
     pub completions: u64,
-    /// The mean response time; null without completions, or if the run is too short for its sizes.
+    /// The mean response time. It is null if there are no completions, or if the run is too short
+    /// compared with the sizes of the jobs.
     pub mean_response: Option<Estimate>,
     /// The mean time that a job is in the system but not in service.
     pub mean_waiting: Option<Estimate>,
@@ -60,7 +62,8 @@ pub struct ClassResult<C = ()> {
     /// time.
     #[serde(default)]
     pub waiting_percentiles: Option<[f64; 3]>,
-    /// The percentiles of the response and waiting times with intervals, if there are enough jobs.
+    /// The percentiles of the response and waiting times with intervals. `None` if there are not
+    /// enough jobs in each of the replications.
     #[serde(skip)]
     pub spread: [[Option<Estimate>; 3]; 2],
     /// The mean time in the system but not in service, by replication. Empty if there are no means.
@@ -87,8 +90,8 @@ pub struct ClassResult<C = ()> {
     pub late: Vec<f64>,
 }
 
-/// Results of a run after the warm-up, in the time unit of the workload. `M` and `C` depend on the
-/// kind.
+/// The results of a run after the warm-up, in the time unit of the workload. `M` and `C` contain
+/// measurements of the run and of each class that are specific to a kind of workload.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Run<M = (), C = ()> {
     /// The random seed.
@@ -119,7 +122,8 @@ pub struct Run<M = (), C = ()> {
     /// The mean time that a job is in the system but not in service, for all jobs.
     pub mean_waiting: Option<Estimate>,
     /// The 50th, 95th and 99th percentile of all response times, with an error of at most 1.6 %.
-    /// The first quarter to half of a long run is not used.
+    /// The first quarter to half of a long run is not used, regardless of the warm-up. All of a
+    /// short run is used.
     pub percentiles: Option<[f64; 3]>,
     /// The same percentiles for the waiting time, which ends when the job is started for the last
     /// time.
@@ -163,7 +167,8 @@ pub struct EndedRuns<'a> {
 
 impl EndedRuns<'_> {
     /// Returns the results. `own` and `of_class` compute additional measurements from the sample
-    /// after the warm-up, whether it has converged or not.
+    /// after the warm-up, if there is one, even if it has not converged. `of_class` gets no sample
+    /// if the run is too short compared with the sizes of the class.
     pub fn run<M, C>(
         &self,
         own: impl FnOnce(Option<&Sample>) -> M,
@@ -323,6 +328,8 @@ const BEYOND: f64 = 10.0;
 /// width of a bin.
 const BIN: f64 = 0.008;
 
+/// Returns a percentile of all jobs with the error that follows from the replications. Returns
+/// `None` if one of them has too few jobs, or if there is only one.
 fn spread(all: &Histogram, each: &[&Histogram], p: f64) -> Option<Estimate> {
     let is_seen = |own: &&Histogram| own.count() as f64 * (1.0 - p) >= BEYOND;
     if each.len() < 2 || !each.iter().all(is_seen) {
@@ -366,6 +373,7 @@ fn path(seen: &Seen<'_>) -> (Vec<f64>, f64) {
     (path, length * size as f64)
 }
 
+/// Returns Jain's index, `(Σ x)² / (K Σ x²)`.
 fn jain(values: &[f64]) -> Option<f64> {
     let sum: f64 = values.iter().sum();
     let squares: f64 = values.iter().map(|x| x * x).sum();

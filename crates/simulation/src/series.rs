@@ -3,7 +3,7 @@ use std::ops::Range;
 use super::watch::{Watch, Watchers};
 
 /// The columns in the row of a bucket. Each column contains a sum or an integral over the time of
-/// the bucket.
+/// the bucket, so that the rows of neighboring buckets can be added.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Columns {
     pub classes: usize,
@@ -14,12 +14,12 @@ pub struct Columns {
 impl Columns {
     const OF_CLASS: usize = 4;
 
-    /// Contains the integral of the number of jobs of class `i` in the system.
+    /// Returns the column of the integral of the number of jobs of class `i` in the system.
     pub fn present(&self, i: usize) -> usize {
         Self::OF_CLASS * i
     }
 
-    /// Contains the integral of the number of jobs of class `i` in service.
+    /// Returns the column of the integral of the number of jobs of class `i` in service.
     pub fn busy(&self, i: usize) -> usize {
         Self::OF_CLASS * i + 1
     }
@@ -28,6 +28,7 @@ impl Columns {
         Self::OF_CLASS * i + 2
     }
 
+    /// Returns the column of the sum of the response times of the jobs of class `i` that departed.
     pub fn responses(&self, i: usize) -> usize {
         Self::OF_CLASS * i + 3
     }
@@ -36,7 +37,7 @@ impl Columns {
         Self::OF_CLASS * self.classes
     }
 
-    /// Contains the time above a threshold, or the number of jobs above it.
+    /// Returns the column of the time above a threshold, or of the number of jobs above it.
     pub fn above(&self, watch: usize) -> usize {
         self.time() + 1 + watch
     }
@@ -66,11 +67,14 @@ impl Row<'_> {
     }
 }
 
-/// Measurements in buckets of equal length, which doubles when there are too many of them.
+/// Measurements in buckets of equal length. If there are too many of them, neighboring buckets are
+/// merged and the length doubles, so that the memory does not increase with the length of the run.
 pub struct Series {
     pub columns: Columns,
     rows: Vec<f64>,
     open: Vec<f64>,
+    /// For each class, the number of jobs that departed in the open bucket, and the sum of their
+    /// response times.
     departed: Vec<[f64; 2]>,
     pub watchers: Watchers,
     tick: f64,
@@ -96,6 +100,7 @@ pub struct Passed {
     pub closes: bool,
 }
 
+/// The number of buckets at which neighboring buckets are merged.
 const MOST_BUCKETS: usize = 2048;
 
 impl Series {
@@ -150,11 +155,13 @@ impl Series {
         self.tick
     }
 
-    /// Passes the ticks of the open bucket up to `now`, at least one; there may be very many.
+    /// Passes the ticks of the open bucket up to `now`, but at least the next one, which must be
+    /// due. There may be very many ticks between two events.
     pub fn pass(&mut self, now: f64) -> Passed {
         let left = self.ticks_a_bucket - self.ticks % self.ticks_a_bucket;
         let due = (now / self.tick) as u64;
         let mut count = due.saturating_sub(self.ticks).clamp(1, left);
+        // Because of rounding, the quotient may be too large.
         if count > 1 && self.time_of(self.ticks + count) > now {
             count -= 1;
         }
@@ -167,7 +174,7 @@ impl Series {
         }
     }
 
-    /// This is a product and not a sum, so that rounding errors cannot accumulate.
+    /// Returns the time of a tick, which is a product so that rounding errors cannot accumulate.
     fn time_of(&self, tick: u64) -> f64 {
         tick as f64 * self.tick
     }
@@ -233,6 +240,7 @@ impl Series {
         buckets.map(|b| self.rows[b * width + column]).sum()
     }
 
+    /// Returns the mean number of jobs of these classes in the system for each bucket.
     pub fn number(&self, classes: Range<usize>) -> Vec<f64> {
         let columns = &self.columns;
         let number = |row: &[f64]| {

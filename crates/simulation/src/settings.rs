@@ -20,11 +20,12 @@ pub struct JobClass {
     pub scv: f64,
     /// The normalized third and fourth moments of the size, `E[S³]/E[S]³` and `E[S⁴]/E[S]⁴`.
     pub higher: [f64; 2],
-    /// The index of dispersion of arrivals, `lim Var N(t) / E N(t)`, including that of classes that
-    /// arrive together and of correlated sizes.
+    /// The index of dispersion of its arrivals, `lim Var N(t) / E N(t)`, which is 1 for Poisson
+    /// arrivals. It includes the effect of other classes that arrive at the same times, and of
+    /// similar sizes of jobs that arrive together.
     pub dispersion: f64,
-    /// The fraction of each bottleneck that is held by a job, if it is known. If this is greater
-    /// than 1, the job cannot run.
+    /// The fraction of each bottleneck that is held by a job in service. If this is greater than 1,
+    /// the job cannot run. The list is empty if nothing is known.
     pub demands: Vec<f64>,
     /// The share of the load, which is used as the weight of the class. The sum of the shares of
     /// all classes must be 1.
@@ -58,8 +59,8 @@ impl JobClass {
         self.arrival_rate * self.mean_size
     }
 
-    /// Returns `true` if the load is less than `1e-4`. A run may not report anything about this
-    /// class.
+    /// Returns `true` if the offered load is less than `1e-4`. A run can end with few jobs of such
+    /// a class, and reports nothing about the class itself.
     pub fn is_rare(&self) -> bool {
         self.offered_load() < 1e-4
     }
@@ -82,23 +83,24 @@ pub struct Settings {
     pub seed: u64,
     /// The number of independent replications, ≥ 1; results do not depend on the number of cores.
     pub replications: u32,
-    /// The run stops if the relative half width of the 95 % interval of the mean is at most this
-    /// value.
+    /// The run stops if the relative half width of the 95 % interval of the mean response time is
+    /// at most this value.
     pub precision: f64,
     /// The run stops after this number of events (arrivals, completions and clocks) in total.
     pub events: u64,
     /// Stop after this wall-clock time; the result then depends on the machine.
     pub time: Option<Duration>,
-    /// Whether sizes are drawn on arrival, so that they are the same for all policies with this
-    /// seed.
+    /// Whether sizes are always drawn on arrival, even if they have no memory. All policies with
+    /// this seed then have the same sizes, and their differences are more precise.
     pub common_sizes: bool,
     /// Whether to record response times for percentiles, which is not needed for means.
     pub percentiles: bool,
     /// Thresholds to watch.
     pub watch: Vec<Watch>,
-    /// The run is stopped as unstable if there are more jobs than this in the system.
+    /// The run is stopped if there are more jobs than this in the system of a replication.
     pub crowd: u64,
-    /// Whether to run the replications one after another, for rules that need a single thread.
+    /// Whether to run the replications one after another on the calling thread, for rules that can
+    /// only be run by one thread at a time.
     pub in_turn: bool,
     /// Set to end the run with the results so far.
     pub interrupt: Arc<AtomicBool>,

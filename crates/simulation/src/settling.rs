@@ -1,6 +1,6 @@
 //! This module detects whether a run has converged, and whether the number of jobs grows without
 //! bound. Each class is also tested separately, because the sum of all jobs may not show that the
-//! jobs of one class are never served.
+//! jobs of one class are never served, or that the number of its jobs changes slowly.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -31,7 +31,8 @@ pub enum Unsettled {
     LongStay {
         /// The name of the class.
         class: String,
-        /// The mean time in system per departed job, as a fraction of the length of a replication.
+        /// The time that its jobs spent in the system per departed job, as a fraction of the length
+        /// of a replication after the warm-up.
         part: f64,
     },
     /// No warm-up was found in the first half: the number in system has not reached a steady state.
@@ -96,6 +97,8 @@ pub(super) fn unsettled(seen: &Seen<'_>, sample: &Sample) -> Option<Unsettled> {
     if !has_level(&mean_number(seen.series(), None).0) {
         return Some(Unsettled::NoLevel);
     }
+    // The longest jobs have the largest effect on the means. Their number, which increases for as
+    // long as they run, may be hidden by the variation of all other jobs.
     if sample.length < REST * seen.memory() {
         return Some(Unsettled::LongJobs);
     }
@@ -117,7 +120,7 @@ const MANY: f64 = 300.0;
 const OF_CLASS: f64 = 5.0;
 
 /// Returns the relative half width of the mean response time, and 1/[`OF_CLASS`] of the largest
-/// one.
+/// relative half width of a class. Returns `None` if they are not known yet.
 pub(super) fn precision(seen: &Seen<'_>) -> Option<[f64; 2]> {
     let sample = memory::sample(seen).filter(|sample| unsettled(seen, sample).is_none())?;
     let all: Vec<usize> = (0..seen.classes.len()).collect();
@@ -135,10 +138,12 @@ pub(super) fn precision(seen: &Seen<'_>) -> Option<[f64; 2]> {
 /// The minimum number of completions per class: about one per batch.
 const FEWEST: f64 = 32.0;
 
-/// The minimum length of a replication in mean times in system of any class, which limits the bias
-/// from jobs missing at the start or unfinished at the end to a twentieth.
+/// The minimum length of a replication, as a multiple of the mean time in the system of any class.
+/// The bias from jobs that are missing at the start or unfinished at the end is then at most 1/20.
 const STAYS: f64 = 20.0;
 
+/// Returns a class that has too few departed jobs, or whose jobs stay too long. If a class is rare,
+/// it is sufficient if at least half of its jobs departed.
 fn starved(seen: &Seen<'_>, sample: &Sample) -> Option<Unsettled> {
     let (c, classes) = (sample.columns, seen.classes);
     let done = |i: usize| sample.completions(i);
@@ -157,6 +162,8 @@ fn starved(seen: &Seen<'_>, sample: &Sample) -> Option<Unsettled> {
             left: left(fewest),
         });
     }
+    // The jobs that have not departed are included, because if most jobs of a class are not served,
+    // the departed jobs have short times.
     let stay = |i: usize| sample.total(|row| row[c.present(i)]) / done(i).max(1.0) / sample.length;
     let longest = all.max_by(|a, b| stay(*a).total_cmp(&stay(*b)))?;
     let (class, part) = (name(longest), stay(longest));
@@ -165,7 +172,8 @@ fn starved(seen: &Seen<'_>, sample: &Sample) -> Option<Unsettled> {
 
 const RINGS: f64 = 50.0;
 
-/// Reports a clock that is so slow that the number of jobs may only grow because of it.
+/// Returns the slowest clock if the replications are too short for it. If the number of jobs grows,
+/// the jobs may only be waiting for this clock.
 pub(super) fn slow_clock(seen: &Seen<'_>) -> Option<Unsettled> {
     let rings = seen.rings();
     (rings < RINGS).then_some(Unsettled::SlowClock { rings })
@@ -179,6 +187,8 @@ const PARTS: usize = 16;
 /// contains the mean in nine of ten cases, and less often if the replication is shorter.
 const SLOW: f64 = 0.6;
 
+/// Returns the class, or all classes together, whose number of jobs changes most slowly if this is
+/// too slow.
 fn slow(seen: &Seen<'_>, warm_up: f64) -> Option<Unsettled> {
     let each = (0..seen.classes.len()).map(Some).chain([None]);
     let memory = |class: &Option<usize>| correlation(seen, *class, warm_up);
@@ -188,6 +198,7 @@ fn slow(seen: &Seen<'_>, warm_up: f64) -> Option<Unsettled> {
     })
 }
 
+/// Returns the correlation between the mean numbers in neighboring parts, for all replications.
 fn correlation(seen: &Seen<'_>, class: Option<usize>, warm_up: f64) -> f64 {
     let parts = seen.series().map(|series| {
         let (number, length) = mean_number(std::iter::once(series), class);
@@ -203,6 +214,7 @@ fn correlation(seen: &Seen<'_>, class: Option<usize>, warm_up: f64) -> f64 {
     let pairs = || parts.iter().flat_map(|run| run.windows(2));
     let products = pairs().map(|two| (two[0] - level) * (two[1] - level));
     let covariance = products.sum::<f64>() / pairs().count() as f64;
+    // If the number is constant except for rounding errors, it is not considered slow.
     let varies = variance > (1e-9 * level).powi(2);
     if varies { covariance / variance } else { 0.0 }
 }
@@ -228,16 +240,18 @@ pub(super) const AT_THE_END: f64 = 5.0;
 const SURELY: f64 = 10.0;
 
 /// Returns `true` if the number of jobs in the system grew from each quarter to the next, and grew
-/// in the second half by more than can be explained by chance. First, this growth must be more than
-/// `deviations` standard deviations of a random walk. Second, the mean increment between two
-/// eighths must be more than [`STEADY`] standard errors, because long jobs that block the server
-/// can cause larger waves.
+/// in the second half by more than can be explained by chance. This is tested in two ways, and both
+/// conditions must hold. First, this growth must be more than `deviations` standard deviations of a
+/// random walk. Second, the mean increment between two eighths of the second half must be more than
+/// [`STEADY`] of its standard errors, because long jobs that block the server can cause larger
+/// waves.
 ///
 /// At the stability limit, the number of jobs is a random walk with a variance of `(a + c)/2` for
 /// each step, where `a` is the dispersion of the arrivals and `c` is the squared coefficient of
 /// variation of the sizes. The largest values of all classes are used, and they are at least 1. The
 /// mean of n replications has 1/n of that variance.
 fn number_grows(seen: &Seen<'_>, of_class: Option<usize>, deviations: f64) -> bool {
+    // While the first of the longest jobs are in the system, growth is not a sign of instability.
     let length = seen.engines.iter().map(|e| e.now());
     if length.fold(f64::INFINITY, f64::min) < (WARM_UP + REST) * seen.memory() {
         return false;
@@ -261,10 +275,12 @@ fn number_grows(seen: &Seen<'_>, of_class: Option<usize>, deviations: f64) -> bo
         && growth > deviations * walk(seen, of_class)
 }
 
-/// The probability that a random walk exceeds this number of standard errors is 0.0003.
+/// The mean of the eight increments of a random walk exceeds this number of standard errors with a
+/// probability of 0.0003.
 const STEADY: f64 = 6.0;
 
-/// Returns the standard deviation after half of the run of a random walk with the same steps.
+/// Returns the standard deviation that the mean number of jobs in the system would have after half
+/// of the run if it were a random walk.
 fn walk(seen: &Seen<'_>, of_class: Option<usize>) -> f64 {
     let classes = seen.classes;
     let all = total_arrival_rate(classes);

@@ -41,7 +41,7 @@ impl Sampler {
             }
             Size::Pareto { shape, low, high } => {
                 let [shape, low, high] = [shape, low, high].map(|x| x.value());
-                // This is the inverse of the distribution: `low (1 − U (1 − (low/high)^α))^(−1/α)`.
+                // The distribution is inverted: `low (1 − U (1 − (low/high)^α))^(−1/α)`.
                 let reach = (-shape * (high / low).ln()).exp_m1();
                 Box::new(move |stream| {
                     let fallen = stream.uniform() * reach;
@@ -57,6 +57,7 @@ impl Sampler {
             }
             Size::Uniform { low, high } => {
                 let (high, width) = (high.value(), high.value() - low.value());
+                // The result is never 0, because the random number is less than 1.
                 Box::new(move |stream| high - width * stream.uniform())
             }
             Size::Empirical {

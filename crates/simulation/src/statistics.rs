@@ -120,7 +120,8 @@ impl Estimate {
         }
     }
 
-    /// Returns whether the interval at this confidence contains the value, within 1e-9.
+    /// Returns `true` if the two-sided interval with this confidence contains the value. A relative
+    /// difference of 1e-9 is allowed for constants, which are only changed by rounding errors.
     pub fn covers(&self, value: f64, confidence: f64) -> bool {
         let quantile = student(0.5 + confidence / 2.0, self.freedom);
         (value - self.mean).abs() <= quantile * self.standard_error + 1e-9 * value.abs()
@@ -133,8 +134,10 @@ pub fn student(probability: f64, freedom: f64) -> f64 {
 }
 
 /// Returns `true` if a series has reached a steady state according to MSER-5 (White, Simulation 69,
-/// 1997). The series is divided into groups of five observations. Among all cuts in the first half,
-/// the one that minimizes the standard error of the rest must be clearly before the middle.
+/// 1997). The series is divided into groups of five observations, or fewer if it is short. Among
+/// all cuts in the first half, the one that minimizes the standard error of the rest must be
+/// clearly before the middle. Cuts in the second half are not used, because a few observations may
+/// be close to each other by chance.
 pub(crate) fn has_level(series: &[f64]) -> bool {
     let group = (series.len() / 20).clamp(1, 5);
     let fives: Vec<f64> = series.chunks_exact(group).map(mean).collect();

@@ -20,7 +20,8 @@ pub enum Verdict {
     Refuted,
     /// The interval is too wide, or it is not reliable because the run is too short for the memory
     /// of the queue. To be reliable, an interval must be narrower than ±10 %, and there must be at
-    /// least ten jobs of the type in each batch.
+    /// least ten jobs of the type in each batch. The interval of a fraction above a threshold must
+    /// be narrow enough to confirm the claim or the measured value.
     NotEnoughEvidence,
     /// The claim is an approximation, by its method or because its assumptions are violated.
     Approximate,
@@ -48,16 +49,20 @@ pub struct Judgement<Q: Quantity> {
 /// The probability that at least one claim of a correct artifact is refuted.
 const FALSE_ALARM: f64 = 1e-3;
 
+/// The relative half width of a 95 % interval that confirms a claim.
 const NARROW: f64 = 0.05;
 
 /// If the relative half width of a 95 % interval is larger than this value, it is not considered
-/// reliable. In tests with known means, the mean was contained in 95 % of the intervals that were
+/// reliable, because the run is too short for its batches to be independent. In tests with known
+/// means, the mean was contained in 95 % of the intervals that were
 /// narrower than this, but sometimes in only 25 % of the intervals that were wider.
 const WIDE: f64 = 0.1;
 
 /// The half width of a 95 % interval divided by its standard error, if there are many replications.
+/// If there are few, the standard error of a claim is overestimated, and fewer claims are refuted.
 const NORMAL: f64 = 1.96;
 
+/// Ten jobs of a type per batch. With fewer jobs, the variation of the batch means is not reliable.
 const FEWEST_JOBS: u64 = 10 * BATCHES as u64;
 
 /// A run that can be used to measure the quantities of claims, for one kind of workload.
@@ -73,8 +78,9 @@ pub trait Measuring<Q: Quantity> {
     /// Returns the measurement for a claim, if available.
     fn found(&self, claim: &Claim<Q>) -> Option<Found>;
 
-    /// Returns the number of jobs in the second half of each replication, divided by the claimed
-    /// number. This is only available for claims about queues, even if the run has not converged.
+    /// Returns the number of jobs in the second half of each replication, even if the run has not
+    /// converged, divided by the claimed number. The uncertainty of the claim is added to this
+    /// number. The result is only available for claims about queues.
     fn excess(&self, _: &Claim<Q>) -> Option<Vec<f64>> {
         None
     }
@@ -89,6 +95,7 @@ pub fn judge_all<'a, Q: Quantity>(
     let approximate =
         |c: &Claim<Q>| c.method.standing() == Standing::Approximation || run.unmet(c).any();
     let tested = |c: &&Claim<Q>| run.unexamined(c).is_none() && !approximate(c);
+    // There are two ways to refute a claim.
     let count = 2 * claims.clone().filter(tested).count();
     let alarm = FALSE_ALARM / count.max(1) as f64;
     let judged = |claim: &Claim<Q>| {
@@ -120,11 +127,15 @@ pub fn judge_all<'a, Q: Quantity>(
 /// A measurement for a claim, and its expected value if the claim is correct.
 pub struct Found {
     measured: Estimate,
+    /// The value that is tested, with its error if the claim is correct.
     tested: Estimate,
+    /// The value of `tested` according to the claim.
     expected: f64,
     side: Side,
+    /// The half width that is required to confirm the claim.
     narrow: f64,
     trusted: bool,
+    /// The measured value of the quantity for which the claim has a number.
     of_claimed: f64,
 }
 
@@ -258,6 +269,7 @@ impl Found {
 /// The maximum overshoot of the mean over the second half of a run.
 const OVERSHOOT: f64 = 1.5;
 
+/// The fractions of the capital that are bet on each of the replications.
 const STAKES: [f64; 4] = [0.25, 0.5, 0.75, 1.0];
 
 /// Returns `true` if the claim is refuted by the number of jobs in each replication, relative to
@@ -310,8 +322,8 @@ mod tests {
 
     use super::*;
 
-    /// If the probability of an alarm is 1 %, more than 243 in 20 000 claims have a probability of
-    /// 0.001.
+    /// If the probability of an alarm is 1 %, more than 243 of 20 000 claims are refuted with a
+    /// probability of 0.001.
     #[test]
     fn correct_claims_are_rarely_refuted_by_betting() {
         let mut random = rand_xoshiro::Xoshiro256PlusPlus::seed_from_u64(5);

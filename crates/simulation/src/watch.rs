@@ -38,7 +38,8 @@ pub struct Watch {
 pub struct Watched {
     /// The threshold.
     pub watch: Watch,
-    /// The fraction of time with more jobs, or of jobs that took longer. Null if there are no jobs.
+    /// The fraction of time with more jobs, or the fraction of jobs that took longer. It is null if
+    /// there are no jobs, or if the run has not converged.
     pub above: Option<Estimate>,
     /// The same fraction, even if the run has not converged.
     #[serde(skip)]
@@ -48,9 +49,9 @@ pub struct Watched {
 impl Watched {
     /// Returns the fraction that is above the threshold. The interval is corrected for small
     /// samples with the rule of three: if the fraction is `3/n`, the probability that none of n
-    /// independent jobs is above the threshold is 5 %, because `(1 − p)^n = 0.05`. Here, n is the
-    /// number of independent jobs that would give the mean the same precision. The response times
-    /// are assumed to be exponential.
+    /// independent jobs is above the threshold is 5 %, because `(1 − p)^n = 0.05`. Jobs that arrive
+    /// together also wait together, so `n` is the number of independent jobs that would give the
+    /// mean the same precision. Response times are assumed to vary like exponential ones.
     pub fn known<C>(&self, own: &ClassResult<C>) -> Option<Estimate> {
         let above = self.above?;
         let waits = own.waits.as_ref().map(Histogram::variance);
@@ -70,7 +71,9 @@ impl Watched {
 
 struct Watcher {
     threshold: Threshold,
+    /// The value is 1 while there are more jobs.
     more: Meter,
+    /// The number of jobs in the bucket that took longer.
     longer: f64,
 }
 
@@ -120,8 +123,8 @@ impl Watchers {
     }
 }
 
-/// The first moment `Σ Δ t` of all jumps `Δ` at the times `t`. The integral up to `T` is then equal
-/// to `value·T − Σ Δ t`.
+/// The first moment `Σ Δ t` of all jumps `Δ` of a value at the times `t` since an origin. The
+/// integral up to `T` is then equal to `value·T − Σ Δ t`, so that a constant value has no cost.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct FirstMoment(f64);
 

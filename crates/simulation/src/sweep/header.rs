@@ -132,6 +132,7 @@ pub fn differences(there: &impl Serialize, here: &impl Serialize, ignored: &[&st
     found
 }
 
+/// The maximum number of shards; a larger number is probably a typing error.
 const MOST: usize = 100_000;
 
 /// One of several shards.
@@ -149,7 +150,8 @@ impl Shard {
         ((1..=of).contains(&number) && of <= MOST).then_some(Shard { number, of })
     }
 
-    /// Returns `true` if item `n` is in this shard. The items are assigned to shards in turn.
+    /// Returns `true` if item `n` (from 0) is in this shard. The items are assigned to shards in
+    /// turn.
     #[must_use]
     pub fn has(self, n: usize) -> bool {
         n % self.of + 1 == self.number
@@ -177,8 +179,9 @@ impl fmt::Display for Shard {
     }
 }
 
-/// Returns the number of the shard for each cell, starting at 1. The cells are sorted by their work
-/// in descending order, and each of them is assigned to the shard that has the least work so far
+/// Returns the number of the shard for each cell of [`SweepHeader::cells`], starting at 1. The
+/// cells are sorted by their work in descending order, and each of them is assigned to the shard
+/// that has the least work so far. The largest work of a shard is then at most 4/3 of the minimum
 /// (R. L. Graham, SIAM Journal on Applied Mathematics 17, 1969). The work is an integer, so that
 /// the result is the same on all machines.
 #[must_use]
@@ -198,7 +201,8 @@ pub(super) fn deal(header: &SweepHeader, shards: usize) -> Vec<usize> {
 }
 
 impl SweepHeader {
-    /// Returns policy index and load of all cells, in the order in which one process runs them.
+    /// Returns the index of the policy and the load of each cell, in the order in which a single
+    /// process runs them.
     pub fn cells(&self) -> impl Iterator<Item = (usize, f64)> {
         let policies = 0..self.policies.len();
         let of = move |&load: &f64| policies.clone().map(move |n| (n, load));
@@ -233,11 +237,11 @@ impl SweepHeader {
         )
     }
 
-    /// Returns an estimate of the number of events that are needed for a cell, which is limited by
-    /// the budget. It is the number of events that an `M/M/1` queue needs for the given precision
-    /// of the mean number of jobs in the system, `4 z² (1+ρ) / ((1−ρ)² ε²)` with `z = 1.96`. This
-    /// follows from the asymptotic variance `2ρ(1+ρ)/(1−ρ)⁴` (W. Whitt, Management Science 35(11),
-    /// 1989).
+    /// Returns an estimate of the number of events that are needed for a cell. It is the number of
+    /// events that an `M/M/1` queue needs for the given precision of the mean number of jobs in the
+    /// system, `4 z² (1+ρ) / ((1−ρ)² ε²)` with `z = 1.96`. This follows from the asymptotic
+    /// variance `2ρ(1+ρ)/(1−ρ)⁴` (W. Whitt, Management Science 35(11), 1989). The number is rounded
+    /// up to the next check of the precision, and is limited by the budget.
     #[must_use]
     pub fn work(&self, load: f64) -> u64 {
         const Z: f64 = 1.96;

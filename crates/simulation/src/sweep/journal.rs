@@ -1,7 +1,8 @@
 //! The journal of a comparison, which is a file of JSON lines next to the output file. Each cell is
-//! written to the journal before the next cell is started. The part of a shard is a file with the
-//! same lines, but it starts with a [`PartHeading`] that contains the whole plan, and it ends with
-//! a line that marks it as complete. Each line has a checksum.
+//! on the disk before the next cell is started. The part of a shard is a file with the same lines,
+//! but it starts with a [`PartHeading`] that contains the whole plan, and it ends with a line that
+//! marks it as complete. While its cells are run, it is the journal of its shard. Each line has a
+//! checksum.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
@@ -118,6 +119,10 @@ impl Journal {
     /// Creates a journal. If it is resumed, the existing file is opened and its cells are returned.
     /// The comparison is identified by `about`, in which the values of the keys in `ignored` may be
     /// different.
+    ///
+    /// # Errors
+    /// Returns an error if there is a journal that should not be resumed, if it belongs to a
+    /// different comparison, if another process writes it, or if it cannot be read or written.
     pub(super) fn open<A: Serialize + DeserializeOwned, C: DeserializeOwned>(
         output: &Path,
         about: &A,
@@ -139,6 +144,7 @@ impl Journal {
         }
         let there = journal.whole();
         let there = there.map_err(|why| refused(&journal.path, &why))?;
+        // If there is no complete line, for example because the disk was full, nothing is lost.
         if !there.is_empty() && !resume {
             return Err(JournalError(format!(
                 "{name} holds finished cells of an earlier comparison: give --resume to continue it, or delete it to start again"
@@ -174,8 +180,9 @@ impl Journal {
         Ok(bytes)
     }
 
-    /// Writes a finished cell to the file. Returns `false` if it cannot be represented in JSON. In
-    /// this case, the cell is not stored and will run again.
+    /// Writes a finished cell to the file, and waits until it is on the disk. Returns `false` if it
+    /// has a number that cannot be represented in JSON. In this case, the cell is not stored and
+    /// will run again.
     ///
     /// # Errors
     /// Returns an error if the file cannot be written.

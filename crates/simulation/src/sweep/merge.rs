@@ -23,7 +23,9 @@ fn listed(lines: &[String]) -> String {
 struct Part {
     path: String,
     heading: PartHeading,
+    /// The lines of its cells, without their checksums.
     cells: Vec<String>,
+    /// The reason why the part is not complete.
     fault: Option<String>,
 }
 
@@ -39,8 +41,8 @@ impl Whole {
     /// Reads all parts of a comparison and merges them.
     ///
     /// # Errors
-    /// Returns an error if one of the files is not a complete part, if a shard is missing, or if
-    /// the parts do not belong to the same comparison.
+    /// Returns an error if one of the files is not a complete part, if a shard is missing, if the
+    /// parts do not belong to the same comparison, or if two parts of the same shard differ.
     pub fn read(paths: &[PathBuf]) -> Result<Self, JournalError> {
         let parts = paths.iter().map(|path| Part::read(path));
         let parts = parts.collect::<Result<Vec<Part>, JournalError>>()?;
@@ -119,6 +121,10 @@ impl Whole {
     }
 }
 
+/// Returns `true` if the complete part with this heading already exists.
+///
+/// # Errors
+/// Returns an error if the file is something else.
 pub(super) fn is_there(output: &Path, heading: &PartHeading) -> Result<bool, JournalError> {
     if !output.exists() {
         return Ok(false);
@@ -150,6 +156,7 @@ impl Part {
         Ok(part)
     }
 
+    /// Adds the lines after the heading. The error is the reason why the part is not complete.
     fn take<'a>(&mut self, lines: impl Iterator<Item = &'a str>) -> Result<(), String> {
         let mut ended = false;
         for (n, line) in lines.enumerate() {

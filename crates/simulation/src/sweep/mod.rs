@@ -1,5 +1,6 @@
 //! This module compares policies at several loads and keeps a journal of the finished runs. It is
-//! possible to use several machines.
+//! possible to use several machines. The kind of workload implements [`Cells`], which creates the
+//! workload at a load and runs a policy.
 
 mod comparison;
 mod header;

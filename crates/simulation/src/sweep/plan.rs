@@ -26,8 +26,8 @@ pub trait Cells {
     /// Returns the workload at the load ρ; an error if it cannot be reached.
     fn scene(&self, load: f64) -> Result<Self::Scene, Self::Error>;
 
-    /// Runs the policy with this index in the header. If it cannot run, the reason is returned as
-    /// an error, and the other cells are still run.
+    /// Runs the policy with this index in the header. If it cannot run or must be stopped, the
+    /// reason is returned as an error, and the other cells are still run.
     fn run(
         &self,
         scene: &Self::Scene,
@@ -102,9 +102,9 @@ pub struct SweepStage<'a> {
     pub reached: Option<Progress>,
 }
 
-/// Runs the cells of a comparison or of a shard, except for the cells that are already in the
-/// journal. If a cell is interrupted, it is not stored. If the part of a shard is already complete,
-/// it is not modified.
+/// Runs the cells of a comparison or of a shard, load by load, except for the cells that are
+/// already in the journal. If a cell is interrupted, it is the last one and it is not stored. If a
+/// shard is resumed whose part is already complete, the part is not modified.
 ///
 /// # Errors
 /// Returns an error if a load cannot be reached, or if the journal cannot be read or written.
@@ -154,6 +154,8 @@ pub fn sweep<C: Cells>(
         let outcome = match runs.run(scene, n, &mut listener) {
             Err(why) => CellOutcome::Failure(why),
             Ok(mut run) => {
+                // If a run is interrupted, it may be precise by chance. Without the interruption,
+                // it would still have other results.
                 if is_interrupted() {
                     run.ending = Ending::Interrupted;
                 }
@@ -184,6 +186,7 @@ pub fn sweep<C: Cells>(
     })
 }
 
+/// The finished cells and the journal for the others; `None` if the part is already complete.
 type Opened<T> = Option<(Option<Journal>, Vec<T>)>;
 
 fn open<T: DeserializeOwned>(

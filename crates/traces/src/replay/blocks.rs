@@ -13,8 +13,9 @@ pub struct Interval {
     pub high: f64,
 }
 
-/// Bootstrap samples of blocks that start at random times. This preserves dependence (Künsch,
-/// 1989).
+/// Bootstrap samples of blocks that start at random times (Künsch, 1989). Each draw has as many
+/// blocks as fit into the window. This preserves the dependence within a block. The same draws can
+/// be used for the ratio of two policies.
 #[derive(Clone, Debug)]
 pub struct Blocks {
     /// The range of jobs in each block. There are `count` blocks for each draw.
@@ -22,15 +23,19 @@ pub struct Blocks {
     pub(super) count: usize,
 }
 
+/// The number of draws from which an interval is computed.
 const DRAWS: usize = 1000;
 
+/// The maximum number of blocks in a draw. In a longer window, the blocks are longer.
 const MOST: f64 = 4000.0;
 
+/// With fewer blocks, the variation of the draws does not show the error of the mean.
 const FEWEST: usize = 10;
 
 impl Blocks {
-    /// Draws blocks that are at least `length` long from a window. `submits` must be in ascending
-    /// order and have the same unit. Returns `None` if there are no jobs or fewer than ten blocks.
+    /// Draws blocks of this length from a window, or of a larger length if there would be too many.
+    /// `submits` must be in ascending order and have the same unit. Returns `None` if there are no
+    /// jobs, or if fewer than ten blocks fit into the window.
     pub fn draw(submits: &[f64], window: [f64; 2], length: f64, seed: u64) -> Option<Self> {
         let [from, to] = window;
         let length = length.max((to - from) / MOST);
@@ -49,7 +54,8 @@ impl Blocks {
         Some(Blocks { jobs, count })
     }
 
-    /// Returns the mean of these values (one per job) for each draw, or `None` if it has no jobs.
+    /// Returns the mean of these values (one per job) for each draw. The mean is `None` if there
+    /// are no jobs in the blocks of the draw.
     pub fn means(&self, values: impl Iterator<Item = f64>) -> Vec<Option<f64>> {
         let mut sum = 0.0;
         let sums = values.map(|value| {
@@ -90,7 +96,8 @@ impl Interval {
 }
 
 /// Concatenates random parts of this length \[ticks\], as many as there are in the span (Zakay and
-/// Feitelson, 2013). Returns `None` if there are fewer than two.
+/// Feitelson, 2013). The parts are drawn with replacement, and do not include the jobs that were
+/// present when the log began. Returns `None` if there are fewer than two parts.
 pub fn resampled(
     jobs: &[ReplayJob],
     part: f64,

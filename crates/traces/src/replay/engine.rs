@@ -45,10 +45,12 @@ pub enum Stopped {
     Interrupted,
 }
 
-/// The number of events between calls of `goes_on`.
+/// The number of events between calls of `goes_on`. If a rule is slow because of long queues, this
+/// may take a second.
 const BURST: u64 = 1 << 10;
 
-/// If there are no arrivals or departures for this number of clocks, the replay will never end.
+/// If the clocks ring this many times without an arrival or a departure, no job is expected to be
+/// started any more.
 const FUTILE: u64 = 10_000_000;
 
 /// Replays all jobs with the given policy. `goes_on` is called with the number of jobs that have
@@ -90,10 +92,12 @@ pub struct Walk<'a> {
     scene: &'a DecisionState<'a>,
     server: Server,
     next: usize,
+    /// The departure time of each submitted job, or NaN if it is still present.
     ends: Vec<f64>,
     service: RandomStream,
     decides_on_state: bool,
     events: u64,
+    /// The number of clocks that rang since the last arrival or departure.
     rings: u64,
 }
 
@@ -140,7 +144,8 @@ impl<'a> Walk<'a> {
         self.server.policy()
     }
 
-    /// Returns the jobs present: index in the scene, start time if running, and servers in a fleet.
+    /// Returns the jobs that are present. For each of them, this is the index in the scene, the
+    /// start time if it is running, and its servers in a fleet.
     pub fn present(&self) -> Vec<(usize, Option<f64>, Vec<usize>)> {
         let system = &self.server.system;
         let mut present = Vec::new();
@@ -251,6 +256,7 @@ impl<'a> Walk<'a> {
         }
     }
 
+    /// Checks the invariants, and returns the number of jobs that are present.
     fn audit(&mut self) -> Result<u64, Stopped> {
         self.server.settle();
         let system = &self.server.system;
@@ -258,6 +264,7 @@ impl<'a> Walk<'a> {
         violation.map_or_else(|| Ok(system.jobs()), |why| Err(why.into()))
     }
 
+    /// Processes the next instant. Returns `false` if there is none.
     #[inline(always)]
     fn step(&mut self) -> bool {
         let (end, arrival) = (self.server.next_end(), self.arrival());
@@ -303,6 +310,7 @@ impl<'a> Walk<'a> {
         }
     }
 
+    /// Processes all events of this instant, and then makes a single decision.
     fn instant(&mut self, now: f64, is_end: bool) {
         let mut event = self.happen(now, is_end);
         let mut is_alone = true;

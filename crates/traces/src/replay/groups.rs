@@ -25,6 +25,7 @@ pub struct OfGroup {
 /// The groups of jobs in a log, which are formed in several ways.
 #[derive(Clone, Debug)]
 pub struct Groups {
+    /// For each criterion, the names of the groups, and the group of each job.
     ways: Vec<(Vec<String>, Vec<u8>)>,
     work: Vec<f64>,
 }
@@ -38,6 +39,7 @@ const LENGTHS: [(f64, &str); 4] = [
 ];
 /// The maximum number of different amounts. If there are more, each group spans a factor of four.
 const AMOUNTS: usize = 6;
+/// The number of users with a group of their own, which are those with the most work.
 const USERS: usize = 5;
 
 impl Groups {
@@ -71,6 +73,7 @@ impl Groups {
     }
 
     /// Returns the results of each group for the jobs that were submitted in this range of seconds.
+    /// `visits` must contain all jobs of the log.
     pub fn means(&self, visits: &[Visit], within: [f64; 2]) -> Vec<OfGroup> {
         let measured = || (0..visits.len()).filter(|n| visits[*n].is_within(within));
         let total: f64 = measured().map(|n| self.work[n]).sum();

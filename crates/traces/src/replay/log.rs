@@ -56,7 +56,8 @@ impl ReplayJob {
 #[derive(Clone, Debug)]
 pub struct Log {
     /// The `N ≥ 1` jobs to replay: first the jobs that were already running when the log began,
-    /// then the jobs that were waiting, and then all others.
+    /// then the jobs that were waiting, and then all others. Each of these groups is in the order
+    /// of submission, and then in the order of the file.
     pub jobs: Vec<ReplayJob>,
     /// The different demand vectors of the jobs, each of which has `R` values.
     pub vectors: Vec<Box<[f64]>>,
@@ -85,6 +86,7 @@ pub fn early(jobs: &[ReplayJob]) -> usize {
     jobs.partition_point(|job| job.seen.is_early())
 }
 
+/// Larger times may not be exact if they are stored in doubles.
 const LARGEST: i64 = 1 << 53;
 
 impl Log {

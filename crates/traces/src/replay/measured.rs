@@ -54,9 +54,9 @@ pub struct WindowMeasures {
     pub mean_response: f64,
     /// The mean of `max(1, response / max(size, 10 s))` (Feitelson, 2001).
     pub mean_bounded_slowdown: f64,
-    /// 50th, 95th and 99th percentiles of the wait.
+    /// The 50th, 95th and 99th percentile of the wait.
     pub wait_percentiles: [f64; 3],
-    /// 50th, 95th and 99th percentiles of the response time.
+    /// The 50th, 95th and 99th percentile of the response time.
     pub response_percentiles: [f64; 3],
     /// The sum of the waits.
     pub total_wait: f64,
@@ -66,12 +66,14 @@ pub struct WindowMeasures {
     pub longest_wait: f64,
     /// The number of jobs that started before an earlier job. `None` if the starts are unknown.
     pub backfilled: Option<u64>,
-    /// The mean share of each resource that is held by the jobs, or empty if starts are unknown.
+    /// The mean share of each resource that is held by the jobs in the window. This is empty if the
+    /// starts are unknown.
     pub utilization: Vec<f64>,
     /// The end of the last job, after the first submission.
     pub last_end: f64,
 }
 
+/// The slowdown of jobs with a smaller size is not meaningful \[s\].
 const SHORT: f64 = 10.0;
 
 /// The replayed times of a job, in seconds after the first submission.
@@ -121,7 +123,8 @@ pub fn bounded_slowdown(response: f64, size: f64) -> f64 {
     (response / size.max(SHORT)).max(1.0)
 }
 
-/// Returns the visits of all jobs in the order in which they were submitted.
+/// Returns the visits of all jobs in the order in which they were submitted. There are `per_second`
+/// ticks in a second.
 pub fn visits<'a>(
     scene: &'a DecisionState<'_>,
     replayed: &'a Replayed,
@@ -223,7 +226,8 @@ pub struct SeriesStep {
     pub used: Vec<f64>,
 }
 
-/// Returns averages for steps of this length \[s\] up to `span`. Empty if starts are unknown.
+/// Returns the averages for steps of this length \[s\] from 0 to `span`. If the starts are unknown,
+/// the result is empty.
 pub fn time_series(visits: &[Visit], span: f64, step: f64, kinds: &Kinds) -> Vec<SeriesStep> {
     if !starts_known(visits) {
         return Vec::new();
@@ -253,7 +257,9 @@ pub fn time_series(visits: &[Visit], span: f64, step: f64, kinds: &Kinds) -> Vec
 #[derive(Clone)]
 struct Averages {
     step: f64,
+    /// For each step, the amounts that are not present for all of the step.
     parts: Vec<f64>,
+    /// For each step, the change of the amount that is present from its start on.
     changes: Vec<f64>,
 }
 

@@ -12,15 +12,15 @@
 //! percent.
 //!
 //! If there is a start latency, a job holds its resources for this time before it is run. If all
-//! times are whole ticks, the latency must be a whole number of the fractions of a tick
+//! times are whole ticks, the latency must be a whole number of equal parts of a tick
 //! ([`WholeParts`]).
 //!
 //! If there are several events at the same time, completions are processed first, and then the
 //! arrivals in the order of the file. A rule that [decides on the
 //! state](synth_multiresource::policy::Policy::decides_on_state) then makes a single decision,
 //! while other rules react to each event. If a job was running when the log began, it runs from
-//! time 0 for the rest of its size. If these jobs do not fit, the replay starts without them. The
-//! replay ends when the last job has left the system.
+//! time 0 for the rest of its size, or it waits if it does not fit. The replay ends when the last
+//! job has left the system.
 //!
 //! The waits of two neighboring jobs are not independent. For this reason, blocks of time are used
 //! to compute the intervals ([`Blocks`]).

@@ -87,8 +87,8 @@ pub struct DecisionState<'a> {
     pub fleet: Fleet,
     /// The clock that is used to convert ticks to the time of the policy.
     pub clock: Clock,
-    /// The latency of a start, or the mean of `drawn`, in policy time. Planned durations include
-    /// it.
+    /// The time for which a job holds its resources before it runs, or the mean of `drawn`, in the
+    /// time of the policy. Rules that plan by limits add it to the limits.
     pub latency: f64,
     /// The latency of the start for each job. Empty if it is the same for all jobs.
     pub drawn: Vec<f64>,
@@ -113,7 +113,7 @@ impl<'a> DecisionState<'a> {
         }
     }
 
-    /// Creates the same state, but does not use anything else if a limit is missing.
+    /// Creates the same state, but jobs have no limit if there is none in the log.
     pub fn promised(jobs: &'a [ReplayJob], types: Vec<u32>, fleet: Fleet, clock: Clock) -> Self {
         DecisionState {
             promised: true,
@@ -129,6 +129,7 @@ impl<'a> DecisionState<'a> {
         self.drawn.get(n).copied().unwrap_or(self.latency)
     }
 
+    /// Returns the time for which job `n` holds its resources, in the time of the policy.
     pub(super) fn held(&self, n: usize) -> f64 {
         self.clock.size(self.jobs[n].size) + self.latency(n)
     }
@@ -146,7 +147,9 @@ impl<'a> DecisionState<'a> {
         come
     }
 
-    /// Starts the jobs that were running when the log began, with the largest jobs first.
+    /// Starts the jobs that were running when the log began. The largest jobs are started first, so
+    /// that their servers are not used by small jobs. If a job does not fit, it waits. The number
+    /// of all these jobs is returned.
     pub(super) fn begun(&self, mut system: System) -> (System, usize) {
         let run = |job: &&ReplayJob| job.seen == Observed::Initial;
         let count = self.jobs.iter().take_while(run).count();
@@ -162,6 +165,7 @@ impl<'a> DecisionState<'a> {
         (system, count)
     }
 
+    /// Returns the limit of that time, in the time of the policy.
     pub(super) fn limit(&self, n: usize) -> f64 {
         let job = &self.jobs[n];
         let own = job.own_limit();

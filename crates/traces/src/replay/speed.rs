@@ -14,8 +14,10 @@ pub struct Speed {
     pub denominator: u64,
 }
 
+/// The maximum relative error of [`Speed::near`].
 const NEAR: f64 = 1e-4;
 
+/// The largest numerator and denominator.
 const LARGEST: u64 = 1_000_000;
 
 impl Speed {
@@ -43,8 +45,9 @@ impl Speed {
         ))
     }
 
-    /// Returns the simplest fraction that differs from the ratio by at most `1e-4` (continued
-    /// fractions). The ratio must be in the range `1e-6..1e6`.
+    /// Returns the fraction with the smallest denominator whose relative difference from the ratio
+    /// is at most `1e-4` (continued fractions). Returns `None` if the ratio is not between `1e-6`
+    /// and `1e6`.
     pub fn near(ratio: f64) -> Option<Self> {
         if !(1.0 / LARGEST as f64..=LARGEST as f64).contains(&ratio) {
             return None;
@@ -81,9 +84,13 @@ impl std::fmt::Display for Speed {
 /// A conversion from the ticks of a trace to the time of a policy.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Clock {
+    /// The integer by which submissions are multiplied.
     submit: f64,
+    /// The integer by which sizes are multiplied.
     size: f64,
+    /// The divisor of both of them, which is 1 if times are integers.
     per: f64,
+    /// The number of units of the policy's time in a tick.
     unit: f64,
     whole: bool,
 }
@@ -100,9 +107,9 @@ impl Clock {
         }
     }
 
-    /// Creates a clock that uses the unit of a workload, which has this number of ticks. Unless
-    /// both the speed and the unit are 1, simultaneous events may become separate because of
-    /// rounding.
+    /// Creates a clock that uses the unit of a workload, which has this number of ticks. Times are
+    /// only integers if the numerator of the speed multiplied by this number is 1. Otherwise,
+    /// simultaneous events may become separate because of rounding.
     pub fn in_units(speed: Speed, ticks: f64) -> Self {
         let whole = Clock::whole(speed);
         let per = whole.size * ticks;

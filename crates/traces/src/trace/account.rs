@@ -45,9 +45,10 @@ reasons! {
     NeverRan: "never ran", LEFT_OUT, "";
     /// The job took less than a tick: it is counted as one tick.
     LessThanATick: "took less than a tick", "counted as one tick", "";
-    /// The job failed or was canceled after its start, with `--only status=completed`: left out.
+    /// The job failed, was killed or canceled after its start, and `--only status=completed` was
+    /// given: left out.
     NotCompleted: "did not complete", LEFT_OUT, "--only";
-    /// The line is one of several executions of a job that has its own line: left out.
+    /// The line is one of several executions of a job that is counted by another line: left out.
     Partial: "partial executions", LEFT_OUT, "";
     /// The job does not request any resources: left out.
     NoDemand: "request no resources", LEFT_OUT, "";
@@ -59,9 +60,10 @@ reasons! {
     OtherType: "need a type that no server has", LEFT_OUT, "--servers";
     /// The job was allocated a type, and its request is unknown: it is assumed to need the type.
     GivenType: "allocated a type, request unknown (no ReqTRES)", "need that type", "";
-    /// The job cannot start because of a limit of the site: left out.
+    /// The job can never start because of a limit of the site: left out.
     AboveLimit: "above a limit of the site", LEFT_OUT, "--slurm";
-    /// The number of servers is unknown, or parts are unequal: the fewest equal parts are used.
+    /// The number of servers is unknown, or the parts of the job are unequal: it uses the fewest
+    /// servers that can hold it in equal parts.
     Spread: "number of servers unknown, or unequal parts", "on the fewest servers with equal parts", "";
     /// The job ended before the beginning of the log, or was submitted after `--to`: left out.
     OutsideSpan: "outside the span", LEFT_OUT, "--from, --to";
@@ -95,7 +97,8 @@ reasons! {
     Step: "steps of other jobs", LEFT_OUT, "";
     /// The line is another component of a heterogeneous job, and is started with the others.
     Component: "components of heterogeneous jobs", "merged into one job", "";
-    /// The job was not eligible when it was submitted: it is counted as submitted at that time.
+    /// The job became eligible after its submission, because it depends on other jobs, was held, or
+    /// has a begin time: it is counted as submitted when it became eligible.
     Eligible: "eligible after submission", "submitted when eligible", "";
 }
 
@@ -142,8 +145,8 @@ pub struct AccountRow {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Account {
     /// The number of lines that describe a job, including lines with faults, but not comments,
-    /// headers, steps, or repeated rows. Each of them is either used or left out for exactly one
-    /// reason.
+    /// headers, empty lines, steps, or repeated rows. Each of them is either used or left out for
+    /// exactly one reason.
     pub lines: u64,
     /// The number of jobs used.
     pub jobs: u64,
@@ -158,19 +161,24 @@ pub struct Account {
     /// A sentence that describes where the log begins, if this is not the first submission.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub window: Option<String>,
+    /// The reasons for the current line if it is used, as bits.
     #[serde(skip)]
     pub(super) supposed: u32,
+    /// The reasons that were recorded for the current line, as bits.
     #[serde(skip)]
     pub(super) noted: u32,
     /// The user names by number.
     #[serde(skip)]
     pub users: HashMap<u32, String>,
-    /// The limit \[ticks\] of each job that was longer than its limit, by line.
+    /// The limit \[ticks\] of each job that was longer than its limit, by line. Unless
+    /// the job was truncated, its own limit is raised.
     #[serde(skip)]
     pub passed_limits: HashMap<u32, u64>,
     /// The places where jobs were submitted, by number. Empty if the format does not contain this.
     #[serde(skip)]
     pub classes: Vec<SentTo>,
+    /// The same numbers. The key is the partition, account and quality of service, separated by
+    /// zeros.
     #[serde(skip)]
     pub(super) numbers: HashMap<Vec<u8>, u32>,
 }
@@ -178,7 +186,10 @@ pub struct Account {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Gap {
     first: i64,
+    /// The last submission \[ticks\] and its line.
     last: (i64, u32),
+    /// The length of the longest gap \[ticks\], the number of jobs before it, and the lines of the
+    /// jobs next to it.
     longest: u64,
     before: u64,
     lines: [u32; 2],
@@ -198,11 +209,12 @@ impl Gap {
         self.last = (submit, line);
     }
 
-    /// Returns a warning if there are only a few jobs on one side of a gap that is longer than the
-    /// rest of the span, because this may be caused by a wrong time.
+    /// Returns a warning if a gap is at least 90 % of the span and there are only a few jobs on one
+    /// side, because this may be caused by a wrong time.
     pub(super) fn remark(&self, jobs: u64, per_second: u64) -> Option<String> {
         let span = self.last.0.saturating_sub(self.first).unsigned_abs();
         let few = self.before.min(jobs - self.before);
+        // In a short log, a single job is only reported if it is at least 20 years away.
         let is_far = few == 1 && self.longest / per_second > 20 * YEAR.unsigned_abs();
         if few > jobs / 20 && !is_far || self.longest < span / 10 * 9 || self.longest == 0 {
             return None;
@@ -252,6 +264,7 @@ impl Account {
         row.work += work;
     }
 
+    /// Adds a reason for the current line, which is only recorded if the line is used.
     pub(super) fn suppose(&mut self, reason: Reason) {
         self.supposed |= reason.bit();
     }
@@ -265,6 +278,7 @@ impl Account {
         number
     }
 
+    /// Returns the number of a partition, an account and a quality of service.
     pub(super) fn class(&mut self, names: [&[u8]; 3]) -> u32 {
         let next = self.classes.len() as u32;
         let names = names.map(<[u8]>::trim_ascii);

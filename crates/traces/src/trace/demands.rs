@@ -2,7 +2,7 @@ use std::collections::HashMap;
 
 /// The different demand vectors (R each) with the number of servers, in the order in which they
 /// were added. After [`DemandTable::MOST`] vectors, new ones are rounded up to three significant
-/// digits.
+/// digits, so that the table stays small.
 #[derive(Clone, Debug, Default)]
 pub struct DemandTable {
     /// The vectors, by index.
@@ -19,7 +19,8 @@ impl DemandTable {
     /// The maximum number of vectors stored without rounding.
     pub const MOST: usize = 2000;
 
-    /// Returns the index of a vector, which is rounded only if the result fits.
+    /// Returns the index of a vector (R) on each of `nodes` servers. Its values must be finite and
+    /// at least 0. It is only rounded if the result fits.
     pub fn number(&mut self, demand: &[f64], nodes: u32, fits: impl Fn(&[f64]) -> bool) -> u32 {
         self.set_key(demand, nodes);
         if let Some(known) = self.numbers.get(self.key.as_slice()) {

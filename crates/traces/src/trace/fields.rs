@@ -76,6 +76,7 @@ pub(super) fn is_unknown(field: &[u8]) -> bool {
         return true;
     };
     if first.is_ascii_digit() {
+        // There are dates that are used as placeholders, and Slurm's NO_VAL and INFINITE.
         let none = ["0000-00-00", "9999-12-31", "4294967294", "4294967295"];
         return none.iter().any(|none| field.starts_with(none.as_bytes()));
     }
@@ -102,6 +103,7 @@ pub(super) fn is_placeholder(at: f64, submit: f64) -> bool {
     at < submit && (matches!(at, 0.0 | -1.0) || at < -6e10 || is_first_day)
 }
 
+/// Larger integers may not be exact if they are stored in doubles.
 pub(super) const MOST: f64 = 9_007_199_254_740_992.0;
 
 pub(super) const AMOUNT: &str = "an amount ≥ 0 and below 2⁵³";
@@ -123,6 +125,7 @@ pub(super) fn number(field: &[u8]) -> Option<f64> {
     number.is_finite().then_some(number)
 }
 
+/// Parses an integer that has at most 15 digits.
 #[inline]
 pub(super) fn whole(field: &[u8]) -> Option<i64> {
     let digits = field.strip_prefix(b"-").unwrap_or(field);
@@ -137,18 +140,21 @@ pub(super) fn whole(field: &[u8]) -> Option<i64> {
     Some(sign * value)
 }
 
-/// Also returns whether the time had to be rounded.
+/// Parses a time as a whole number of ticks, where the unit of the field has `per_unit` ticks. Also
+/// returns whether the time had to be rounded.
 #[inline]
 pub(super) fn ticks(field: &[u8], per_unit: f64) -> Option<(i64, bool)> {
     rounded(number(field)? * per_unit, 0.0)
 }
 
+/// Converts seconds to a whole number of ticks. Also returns whether the time had to be rounded.
 pub(super) fn clock_ticks(seconds: f64, per_second: f64) -> Option<(i64, bool)> {
     // If seconds since 1970 are stored in doubles, the error is at most a quarter of a microsecond.
     rounded(seconds * per_second, 2.5e-7 * per_second)
 }
 
-/// Also returns whether the difference is larger than `near` and the rounding error of the product.
+/// Returns the nearest integer, and whether the difference is larger than `near` and than the
+/// rounding error of the product.
 fn rounded(ticks: f64, near: f64) -> Option<(i64, bool)> {
     if ticks.is_nan() || ticks.abs() > MOST {
         return None;

@@ -26,19 +26,25 @@ pub struct Trace {
     /// How the lines read so far were used.
     pub account: Account,
     known: Known,
+    /// The jobs that had not ended at the end of the file, with their demands and supposed reasons.
     open: Vec<(Raw, Vec<f64>, u32)>,
+    /// The last time in the file \[ticks\].
     last: i64,
     is_named: Vec<bool>,
     demand: Vec<f64>,
+    /// The submission and the line of the previous job.
     before: (i64, u32),
     span: Option<(i64, i64)>,
     activity: Activity,
     window: Option<Window>,
     arrivals: u64,
     gap: Gap,
+    /// The job with the most work that fits on no server: its work, line, number of servers, and
+    /// demand on each of them.
     largest: Option<(f64, u32, u32, Vec<f64>)>,
 }
 
+/// The number of jobs between two calls of a listener.
 const OFTEN: usize = 1 << 18;
 
 impl Trace {
@@ -99,6 +105,7 @@ impl Trace {
                 return Ok(None);
             }
         }
+        // Jobs whose row was replaced have a size of 0.
         jobs.retain(|job| job.size > 0);
         jobs.sort_by_key(|job| (job.submit, job.line));
         let placed = jobs.into_iter().map(|job| self.takes_part(job));
@@ -139,8 +146,8 @@ impl Trace {
         Ok(Some(Raw { size, seen, ..job }))
     }
 
-    /// Returns `true` if this is the latest row of its job. The row that was used before is
-    /// removed.
+    /// Returns `true` if this row contains the last known state of its job. The row that was used
+    /// before is removed, but the job keeps its position in the file.
     fn is_latest(&mut self, job: &mut Raw, jobs: &mut [TraceJob]) -> bool {
         let Some(id) = job.id.filter(|_| self.rows.has_ids) else {
             job.id = None;
@@ -180,7 +187,8 @@ impl Trace {
         self.window.as_ref().and_then(Window::begin)
     }
 
-    /// Returns the work of a job, which is its size \[ticks\] times its largest resource share.
+    /// Returns the work of a job, which is its size \[ticks\] times the largest share of a resource
+    /// of all servers that it holds.
     pub fn work(&self, job: &TraceJob) -> f64 {
         self.shares[job.demand as usize] * job.size as f64
     }
@@ -191,7 +199,8 @@ impl Trace {
         f64::from(nodes) * pairs.map(|(demand, per)| demand * per).fold(0.0, f64::max)
     }
 
-    /// Returns the number of servers, and changes `demand` to that on each of them.
+    /// Returns the number of servers, and changes `demand` to that on each of them. If there is
+    /// only one server or if nodes are a resource, the number is 1.
     fn take_apart(&mut self, raw: &Raw) -> u32 {
         let is_one = matches!(self.servers.shapes[..], [ServerShape { count: 1, .. }]);
         let counts = |name: &String| matches!(name.as_str(), "node" | "nodes");
@@ -363,7 +372,8 @@ impl Trace {
         let why = "its times are not dates: give --from and --to as durations after the first job, such as 120d";
         let at = |edge: TraceEdge| match edge {
             TraceEdge::After(time) => Ok((first + time) * per_second),
-            // Other logs start near 0. A log like this would have to be longer than three years.
+            // The clocks of other logs begin with the log, so the first job would have to be
+            // submitted three years after the beginning.
             TraceEdge::At(at) if first > 1e8 => Ok(at * per_second),
             TraceEdge::At(_) => Err(self.rows.wrong(why)),
         };

@@ -44,9 +44,10 @@ pub struct ReadOptions {
     /// The columns of a table by meaning. An amount can be a product of columns that is divided by
     /// a number.
     pub columns: Vec<(String, String)>,
-    /// Time units of a table, for all columns (`time`) or for one.
+    /// The time units of a table, for all columns (`time`) or for one of them.
     pub units: Vec<(String, String)>,
-    /// Whether amounts in a table are per server. If this is `None`, the column names are used.
+    /// Whether amounts in a table are per server, and not for all servers of a job. If this is
+    /// `None`, the names of the columns are used.
     pub amounts: Option<bool>,
     /// The beginning of the log. Jobs that are running or waiting then are its initial state.
     pub from: Option<TraceEdge>,
@@ -82,7 +83,7 @@ pub struct TraceJob {
     pub line: u32,
     /// The index of its vector in [`DemandTable`].
     pub demand: u32,
-    /// The time at which the job was submitted \[ticks\].
+    /// The time at which the job was submitted \[ticks since the zero of the log's clock\].
     pub submit: i64,
     /// The time for which it held its resources \[ticks\], > 0. If censored, this is only a part.
     pub size: u64,
@@ -94,7 +95,7 @@ pub struct TraceJob {
     pub class: u32,
     /// The number of the batch. Equal numbers are the same batch, and 0 is no batch.
     pub batch: u32,
-    /// Recorded wait \[ticks\].
+    /// The recorded wait \[ticks\], if it is known.
     pub waited: Option<u64>,
     /// The end of the job, or of its observation \[ticks\]. If the job was suspended, this is later
     /// than its start plus its size.

@@ -13,7 +13,8 @@ use synth_multiresource::workload::{
 pub struct Servers {
     /// The names of the `R ≥ 1` resources, which are all different.
     pub resources: Vec<String>,
-    /// The resources that consist of devices. A demand below 1 is on one device.
+    /// The names of the resources that consist of devices. A demand below 1 is on one device, and
+    /// all others use whole devices.
     pub devices: Vec<String>,
     /// The `H ≥ 1` server shapes.
     pub shapes: Vec<ServerShape>,
@@ -92,7 +93,8 @@ impl Servers {
         self.devices.contains(&self.resources[r])
     }
 
-    /// Returns `true` if a job fits that has this demand (R) on each of `nodes` servers.
+    /// Returns `true` if a job that has this demand (R) on each of `nodes` servers fits on the
+    /// empty servers.
     pub fn hold(&self, demand: &[f64], nodes: u32) -> bool {
         let is_split = |r: usize| demand[r] > 1.0 && demand[r].fract() != 0.0;
         if (0..demand.len()).any(|r| is_split(r) && self.has_devices(r)) {
@@ -106,8 +108,8 @@ impl Servers {
         shapes.map(|shape| u64::from(shape.count)).sum::<u64>() >= u64::from(nodes)
     }
 
-    /// Divides a total demand (R), rounding up to integers, or to thousandths for fractions and
-    /// memory.
+    /// Changes a total demand (R) to that on each of `nodes` servers. It is rounded up to integers,
+    /// or to thousandths for fractions and memory.
     pub(super) fn part(&self, demand: &mut [f64], nodes: u32) {
         for (demand, name) in demand.iter_mut().zip(&self.resources) {
             let is_whole = demand.fract() == 0.0 && name != "memory";
@@ -117,7 +119,8 @@ impl Servers {
     }
 
     /// Returns the smallest number of servers, at least `named`, that hold a total demand (R) in
-    /// equal parts, and the part; `None` if there is none.
+    /// equal parts, and the demand on each of them. `named` is 0 if the trace does not contain the
+    /// number. Returns `None` if this is not possible.
     pub(super) fn spread(&self, total: &[f64], named: u32) -> Option<(u32, Vec<f64>)> {
         let all: u32 = self.shapes.iter().map(|shape| shape.count).sum();
         let mut fewest = total.iter().enumerate().map(|(j, total)| {
@@ -199,6 +202,7 @@ impl Servers {
 
 const DEVICES: &str = ":devices";
 
+/// The maximum number of values that are tried by [`Servers::spread`].
 const MOST_TRIED: usize = 256;
 
 /// Returns the smallest number of servers for an amount; capacities are in descending order.

@@ -23,11 +23,12 @@ pub struct ReadArgs {
     columns: Vec<(String, String)>,
 
     /// Details of the format. Use format=swf if it is not detected. For tables, use unit=ms for all
-    /// times or unit.limit=min for one column, and amounts=total or per-node for jobs on several
-    /// servers. With past-limit=kill, jobs are truncated at their limits, otherwise the limits are
-    /// raised. With censored=end, jobs that are still running at the end are treated as finished.
-    /// With faults=5%, up to this share of the lines can have faults, and up to this share of the
-    /// work can be in jobs that are larger than any server (default 1 %)
+    /// times or unit.limit=min for one column, and amounts=total or per-node if the amounts of a
+    /// job on several servers are those of all of them together or of each. With past-limit=kill,
+    /// jobs end at their limits, otherwise the limits are raised. With censored=end, jobs that were
+    /// still running at the end of the log are treated as if they had ended then. With faults=5%,
+    /// up to this share of the lines can have faults, up to this share of the work can be in jobs
+    /// that are larger than any server, and both are left out (default 1 %)
     #[arg(long, value_name = "KEY=VALUE,…", requires = "trace", value_delimiter = ',', value_parser = pair)]
     read: Vec<(String, String)>,
 
@@ -108,6 +109,8 @@ fn unknown_format(name: &str) -> String {
     )
 }
 
+/// Parses a date, or a time after the first job. A number without a unit is a number of seconds,
+/// unless it is so large that it must be a date.
 pub(super) fn edge(text: &str) -> Result<TraceEdge, String> {
     let at = match text.parse().ok().and_then(stamp) {
         Some((_, "YYYYMMDD" | "YYYYMMDDhh")) => {

@@ -12,10 +12,11 @@
 //! It is also possible that the log is complete from its first submission `F`. This is only ruled
 //! out if both of the following tests agree:
 //!
-//! - *Sparse.* This test compares the number of different submission times between `F` and `E` with
-//!   the number in a period of the same length after `E`. If the rates are equal and the sum is
-//!   given, the first number has a binomial distribution, and `P` is its lower tail. If an array is
-//!   submitted, it is counted as one. A log that begins at night or with few jobs is sparse, too.
+//! - *Sparse.* This test compares the number of different submission times after `F` and before
+//!   `E` with the number in a period of the same length from `E` on. If the rates are equal and the
+//!   sum is given, the first number has a binomial distribution, and `P` is its lower tail. If an
+//!   array is submitted, it is counted as one. A complete log that begins at night or with few jobs
+//!   is sparse, too.
 //! - *Survival.* By definition, there is no job that ended between `F` and `E`. If the jobs before
 //!   `E` stayed for as long as the jobs after it, the probability of this is `U = Π S(E − s)` over
 //!   the submissions `s` before `E`. Here, `S` is the product-limit estimate of the time between
@@ -27,28 +28,35 @@
 //!
 //! The rows are considered to be selected by activity if `P ≤ 0.1` and `U ≤ 0.02`, and if `P U` is
 //! at most 0.001 for sacct, which always selects jobs in this way, or `1e-6` for tables. At most
-//! one in fifty complete logs that begin with few jobs is not recognized, and only the part before
-//! its first end is lost. By convention, a log in the Standard Workload Format is never cut, even
-//! if it begins like this (such as SDSC SP2). The tests are not used if the rate before `E` is more
-//! than 0.9 times the rate after it, or if `E` is within 1 % of the span, because the results would
-//! be almost the same.
+//! one in fifty complete logs that begin with few jobs is then taken for a selection, and only the
+//! part before its first end is lost. By convention, a log in the Standard Workload Format is never
+//! cut, even if it begins like this (such as SDSC SP2). The tests are not used if the rate before
+//! `E` is more than 0.9 times the rate after it, or if `E` is within 1 % of the span, because the
+//! results would be almost the same.
 
 use super::format::Raw;
 use super::{Account, Observed, TraceFormat, TraceJob};
 use synth_core::number::date;
 
+/// The maximum rate before the first end, relative to the rate after it.
 const SPARSE: f64 = 0.9;
 /// If submissions are within this fraction of the time until the first end, they count as one.
 const TOGETHER: f64 = 0.01;
+/// The maximum `P` and the maximum `U`.
 const MOST: [f64; 2] = [0.1, 0.02];
 /// The maximum `P U` for a warning that rows may have been selected by activity.
 const POSSIBLE: f64 = 0.01;
+/// The minimum time until the first end, as a fraction of the span.
 const SHORTEST: f64 = 0.01;
+/// The number of rows that are used, from the beginning of the file.
 const ROWS: usize = 1_000_000;
+/// The relative difference of the loads from which it is reported.
 const NOTABLE: f64 = 0.1;
 
+/// The submission and the end of each row \[ticks\], even if its job is not used.
 #[derive(Default)]
 pub(super) struct Activity {
+    /// The end is `None` if the job had not ended.
     rows: Vec<(i64, Option<i64>)>,
     last: i64,
 }
@@ -82,6 +90,7 @@ impl Activity {
         let (early, late) = (self.rows).split_at(self.rows.partition_point(|row| row.0 < end));
         let length = before.min(last.saturating_sub(end) as f64);
         let near = late.partition_point(|row| row.0.saturating_sub(end) as f64 <= length);
+        // The first submission is not counted, because the time begins with it.
         let (few, many) = (instants(early).count() - 1, instants(&late[..near]).count());
         if few as f64 * length > SPARSE * many as f64 * before {
             return None;
@@ -101,6 +110,7 @@ impl Activity {
         (both <= POSSIBLE.ln()).then_some((end, is_evident))
     }
 
+    /// Returns `ln U`.
     fn survival(&self, early: &[Row], late: &[Row], end: i64) -> f64 {
         let stay = |(submit, end): &Row| {
             let until = end.unwrap_or(self.last);
@@ -136,6 +146,7 @@ fn instants(rows: &[Row]) -> impl DoubleEndedIterator<Item = i64> {
     rows.chunk_by(|a, b| a.0 == b.0).map(|same| same[0].0)
 }
 
+/// Returns the probability of at most `k` successes in `n` trials.
 fn at_most(k: usize, n: usize, p: f64) -> f64 {
     let mut term = n as f64 * (1.0 - p).ln();
     let mut sum = 0.0;
@@ -161,6 +172,7 @@ pub(super) struct Window {
     /// The number of earlier jobs that were running, waiting, or finished at the beginning.
     earlier: [u64; 3],
     span: [i64; 2],
+    /// The work of the jobs that were submitted before the beginning, and after it.
     work: [f64; 2],
 }
 
@@ -234,7 +246,7 @@ impl Window {
         );
         let depends = Some(depends).filter(|_| is_notable).unwrap_or_default();
         account.window = Some(format!(
-            "The log begins at {begin}, {why}. Of the jobs submitted earlier, {running} were running then and {waiting} were waiting: they are its initial state, which is replayed but not measured. {ended} had ended and are left out.{depends}"
+            "The log begins at {begin}, {why}. Of the jobs submitted earlier, {running} still ran and {waiting} still waited: they are its initial state, which is replayed but not measured. {ended} had ended and are left out.{depends}"
         ));
     }
 }

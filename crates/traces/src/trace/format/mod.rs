@@ -28,9 +28,10 @@ pub enum TraceFormat {
     /// contains processors and the memory in GiB, and the times are in seconds
     Swf,
     /// The accounting of Slurm, as printed by `sacct -aXP` with a header. It contains `cpu`,
-    /// `memory` in GiB, `gpu`, or any TRES by its own name, and the local times are in seconds
+    /// `memory` in GiB, `gpu`, or any TRES by its own name. The times are in seconds, and local
+    /// times are used as recorded
     Sacct,
-    /// A table with a header, whose columns are named by options
+    /// A table with a header, whose columns are named by options or recognized by their names
     Csv,
 }
 
@@ -77,9 +78,11 @@ pub(in crate::trace) struct Raw {
     pub size: i64,
     /// The end \[ticks\] if it is known. If suspended, this is after its start plus its size.
     pub end: Option<i64>,
-    /// Still running at the end of the file.
+    /// Whether the job was still running at the end of the file. Its size is then the time until
+    /// the end.
     pub is_open: bool,
-    /// The number of servers used at once, 0 if unknown. `is_each` if the demand is per server.
+    /// The number of servers that are used at once, or 0 if it is unknown. `is_each` is `true` if
+    /// the demand is that on each of them.
     pub nodes: u32,
     pub is_each: bool,
     /// A hash that is computed from the id and the submission.
@@ -160,8 +163,10 @@ pub(in crate::trace) type Line<'a> = (&'a Rows, &'a mut [f64], &'a mut Account);
 
 pub(in crate::trace) trait Reader {
     /// Reads a row and returns its job, if any. The demand of the job is written to `demand` (R).
+    /// The error describes what is wrong with the row.
     fn read(&mut self, line: Line<'_>) -> Result<Option<Raw>, Fault>;
 
+    /// Returns a job that is only known at the end of the file.
     fn left(&mut self, _demand: &mut [f64], _account: &mut Account) -> Option<Raw> {
         None
     }
@@ -262,6 +267,7 @@ pub(super) fn read(
 
 /// Returns `true` if an id identifies a job, and not a name or a task. In this case, few ids have
 /// several submissions or many rows, and ended rows that have the same id and start are identical.
+/// If more than a tenth of the rows are equal to the row before them, they are tasks of a job.
 fn identifies((_, servers, mut rows, mut reader): Opened) -> Result<bool, TraceError> {
     let (mut account, mut demand) = (Account::default(), vec![0.0; servers.resources.len()]);
     let (mut names, mut ids, mut ended) = (HashSet::new(), HashSet::new(), HashMap::new());

@@ -19,6 +19,7 @@ pub(in crate::trace) struct Rows {
     pub name: String,
     pub format: TraceFormat,
     pub remarks: Vec<String>,
+    /// The column of ids, and whether rows with the same id and submission are the same job.
     pub id: Option<usize>,
     pub has_ids: bool,
     input: Box<dyn BufRead>,
@@ -26,7 +27,7 @@ pub(in crate::trace) struct Rows {
     pub number: u32,
     separator: u8,
     header: Vec<String>,
-    /// The bounds of each field, which do not include spaces or quotes around it.
+    /// The bounds of each field of the line, without the spaces and quotes around it.
     bounds: Vec<(usize, usize)>,
 }
 
@@ -88,6 +89,7 @@ impl Rows {
         }
         let text = |column| String::from_utf8_lossy(rows.get(column)).into_owned();
         rows.header = (0..rows.bounds.len()).map(text).collect();
+        // Spreadsheets write a byte order mark.
         if let Some(unmarked) = rows.header[0].strip_prefix('\u{feff}') {
             rows.header[0] = unmarked.into();
         }
@@ -316,6 +318,7 @@ impl Rows {
         Ok(amount)
     }
 
+    /// Reads an amount. If it is missing, 0 is used and this is recorded.
     pub(crate) fn demand(&self, column: usize, account: &mut Account) -> Result<f64, Fault> {
         let amount = self.amount(column)?;
         if amount.is_none() {
@@ -330,12 +333,15 @@ fn blanks(text: &[u8], separator: u8) -> usize {
     text.iter().take_while(is_blank).count()
 }
 
+/// Returns the most frequent separator in the first line of a table.
 pub(super) fn separator(first: &[u8]) -> Option<u8> {
     let count = |mark: &u8| first.iter().filter(|byte| *byte == mark).count();
     let marks = [b'|', b'\t', b';', b','].into_iter();
     marks.max_by_key(count).filter(|mark| count(mark) > 0)
 }
 
+/// Returns the bounds of the quoted field that starts at `start`, and the position after it. Quotes
+/// in the field are doubled.
 fn quoted(line: &[u8], start: usize) -> Result<((usize, usize), usize), Fault> {
     let mut at = start + 1;
     while let Some(length) = line[at..].iter().position(|byte| *byte == b'"') {

@@ -49,16 +49,20 @@ struct Sacct {
     elapsed: usize,
     limit: Option<usize>,
     state: usize,
+    /// The resources that were allocated and requested.
     tres: [Option<usize>; 2],
     cpus: Option<usize>,
     memory: Option<usize>,
+    /// The generic resources of each node that were allocated and requested.
     gres: [Option<usize>; 2],
     nodes: Option<usize>,
     user: Option<usize>,
     class: [Option<usize>; 3],
+    /// The TRES of each resource, in lower case.
     names: Vec<String>,
     /// Whether the notation of times has been checked, and whether the types have been reported.
     is_reported: [bool; 2],
+    /// The components of heterogeneous jobs, by their first id and submission.
     joined: BTreeMap<(Vec<u8>, i64), Components>,
 }
 
@@ -200,7 +204,8 @@ impl Sacct {
         }
         let never_ran = state == State::Waits || self.start.is_some() && start.is_none();
         let size = if never_ran { -1 } else { elapsed };
-        // It could not have been started earlier. If it was started earlier, the clock was changed.
+        // No policy could start the job before it was eligible. If it was started earlier, the
+        // clock was changed.
         let eligible = after(self.eligible)?.unwrap_or(submit);
         let eligible = eligible.min(start.unwrap_or(eligible));
         if eligible > submit {
@@ -228,7 +233,9 @@ impl Sacct {
         })
     }
 
-    /// Returns the number of nodes (0 if unknown), and whether the servers lack a needed type.
+    /// Reads the amounts that were allocated, or those that were requested if nothing was
+    /// allocated. Returns the number of nodes (0 if unknown), and whether the servers lack a needed
+    /// type.
     fn demand(&mut self, (rows, demand, account): Line<'_>) -> Result<(u32, bool), Fault> {
         let there = |column: &usize| !rows.get(*column).is_empty();
         let [allocated, requested] = self.tres.map(|column| column.filter(there));
@@ -353,7 +360,8 @@ fn instant(rows: &Rows, column: Option<usize>) -> Result<Option<i64>, Fault> {
 
 const INSTANT: &str = "an instant such as 2024-03-31T02:30:00";
 
-/// Parses a state; `CANCELLED by 1000` is CANCELLED.
+/// Parses a state. `CANCELLED by 1000` is CANCELLED, and `COMPLETED+` is a state that was truncated
+/// because its column is narrow.
 pub(super) fn state(field: &[u8]) -> Option<State> {
     let word = field.split(u8::is_ascii_whitespace).next()?;
     Some(match word.strip_suffix(b"+").unwrap_or(word) {
@@ -366,7 +374,9 @@ pub(super) fn state(field: &[u8]) -> Option<State> {
     })
 }
 
-/// A job that requested no type of a resource may run on any, whichever it was allocated.
+/// Returns the amount of a resource that a job needs, from the amounts that were allocated and
+/// requested. If a job requested no type of a resource, it may run on any type, whichever it was
+/// allocated.
 fn needed<'a>(
     [allocated, requested]: [&'a [u8]; 2],
     name: &str,
@@ -421,6 +431,7 @@ fn tres(text: &[u8], nodes: f64) -> String {
     tres.format(",").to_string()
 }
 
+/// Parses an amount such as `500G`. Memory is converted to GiB, and is in MiB if it has no unit.
 fn amount_of(text: &[u8], name: &str) -> Option<f64> {
     let (without, gib) = if name == "mem" { (2, 3) } else { (0, 0) };
     let of = |last| b"KMGT".iter().position(|own| own == last);

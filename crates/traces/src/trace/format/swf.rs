@@ -128,10 +128,12 @@ fn job(
         name => name,
     };
     let user = account.user(name(field::USER));
+    // Most systems only have queues.
     let class = match (name(field::PARTITION), name(field::QUEUE)) {
         (b"", queue) => [queue, name(field::GROUP), b""],
         (partition, queue) => [partition, name(field::GROUP), queue],
     };
+    // The parts of a job have the number of the job.
     let id = if fate == Fate::Part { b"" } else { rows.id() };
     Ok(Some(Raw {
         start: wait.map(|wait| submit + wait.round() as i64),

@@ -24,11 +24,13 @@ const TICKS: [Tick; 3] = [Tick::Second, Tick::Millisecond, Tick::Microsecond];
 #[derive(Clone, Copy)]
 struct Times {
     column: usize,
+    /// The unit of its numbers \[s\].
     unit: f64,
     /// The notation of a time that is written as a number, or `None` if the number counts units.
     notation: Option<&'static str>,
 }
 
+/// The amount of a resource, which is the product of these columns divided by a number.
 struct Amount {
     columns: Vec<usize>,
     over: f64,
@@ -38,10 +40,12 @@ struct Columns {
     per_second: f64,
     time: Times,
     start: Option<Times>,
+    /// The duration of a job, or its end if `has_end` is `true`.
     held: Times,
     has_end: bool,
     limit: Option<Times>,
     nodes: Option<usize>,
+    /// Whether amounts are per server, and the remark about this until it has been reported.
     is_each: bool,
     convention: Option<String>,
     user: Option<usize>,
@@ -137,7 +141,8 @@ pub(super) fn open(file: File<'_>) -> Result<Opened, TraceError> {
 }
 
 impl Columns {
-    /// Detects the notation of numeric times. Returns an error if they could also be seconds.
+    /// Detects the notation of times that are numbers without a unit, and returns a description.
+    /// Returns an error if they could also be seconds of another clock.
     fn notations(&mut self, mut rows: Rows, options: &ReadOptions) -> Result<String, TraceError> {
         let end = self.has_end.then_some(&mut self.held);
         let all = [
@@ -187,9 +192,9 @@ impl Columns {
         Ok(words.join(", "))
     }
 
-    /// Returns `true` if the column `nodes` contains counts. If there is no option for this, it
-    /// uses the names of the columns, and tests whether the jobs would fit if the amounts are per
-    /// server.
+    /// Returns `true` if the column `nodes` contains numbers of servers. This also determines
+    /// whether amounts are per server, unless there is an option for this. It uses the names of the
+    /// columns, and assumes that amounts are totals if some jobs would not fit otherwise.
     fn has_counts(&mut self, mut rows: Rows, options: &ReadOptions) -> Result<bool, TraceError> {
         let (Some(column), Some(servers)) = (self.nodes, &options.servers) else {
             return Ok(false);
@@ -216,6 +221,7 @@ impl Columns {
                 too_large.push(rows.number);
             }
         }
+        // A single job that is too large is an error in its row.
         if too_large.len() < 2 || 100 * too_large.len() <= lines {
             too_large.clear();
         }
@@ -242,7 +248,7 @@ impl Columns {
         Ok(has_counts)
     }
 
-    /// Finds the largest tick for which all of the times are integers.
+    /// Finds the largest tick, up to the unit of the file, for which all of the times are integers.
     fn tick(&mut self, mut rows: Rows) -> Result<Tick, TraceError> {
         let times = [Some(self.time), Some(self.held), self.start, self.limit];
         let times: Vec<Times> = times.into_iter().flatten().collect();
@@ -264,7 +270,8 @@ impl Columns {
         Ok(tick)
     }
 
-    /// Also returns whether the time had to be rounded.
+    /// Reads a number of units, a date, or a duration such as `0:00:16`. Also returns whether it
+    /// had to be rounded.
     fn ticks_of(&self, rows: &Rows, times: Times) -> Option<(i64, bool)> {
         let field = rows.get(times.column);
         if let Some(number) = number(field) {
@@ -272,6 +279,7 @@ impl Columns {
                 let (at, _) = stamp(number).filter(|(_, own)| *own == notation)?;
                 return clock_ticks(at, self.per_second);
             }
+            // A unit is a whole number of ticks, or a fraction of a tick.
             let per_unit = times.unit * self.per_second;
             let is_part = per_unit < 1.0;
             return ticks(field, if is_part { per_unit } else { per_unit.round() });
@@ -279,7 +287,8 @@ impl Columns {
         clock_ticks(instant(field).or_else(|| clock(field))?, self.per_second)
     }
 
-    /// `None` if unknown, or a placeholder for an instant after `submit`.
+    /// Reads a time. Returns `None` if it is unknown, or if it is a placeholder for a time after
+    /// `submit`.
     fn get(
         &self,
         (rows, account): (&Rows, &mut Account),
@@ -335,6 +344,7 @@ impl Reader for Columns {
         }
         let runs = match self.censored.map(|column| (column, rows.get(column))) {
             None if self.has_end => held.is_none() && begun.is_some(),
+            // A size of -1 means that it is unknown.
             None => held.is_none_or(|held| held < 0) && start.is_some(),
             Some((_, b"" | b"0" | b"false" | b"no")) => false,
             Some((_, b"1" | b"true" | b"yes")) => true,

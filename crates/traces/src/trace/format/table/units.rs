@@ -16,6 +16,7 @@ pub(super) fn is_read(notation: &str) -> bool {
 
 /// Returns the notation of an instant, if any; `Some(None)` for a plain number.
 pub(super) fn notation(field: &[u8]) -> Option<Option<&'static str>> {
+    /// The last second since 1970 that fits into a signed number of 32 bits.
     const LAST: f64 = 2_147_483_647.0;
     match number(field) {
         _ if is_unknown(field) => None,
@@ -91,6 +92,7 @@ impl Columns {
             let ends = end.and_then(at).zip(at(begin));
             let ran = ends.map(|(end, begin)| end - begin);
             let agrees = |unit: f64| match ran {
+                // A limit is not shorter than the run.
                 Some(ran) if self.has_end => length * unit >= ran * (1.0 - 1e-9) && ran > 0.0,
                 Some(ran) => (length * unit - ran).abs() <= (0.01 * ran).max(unit.max(1.0)),
                 None => unit == 1.0 && length.fract() != 0.0,

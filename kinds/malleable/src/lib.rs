@@ -3,9 +3,9 @@
 //!
 //! There are N servers, which are divided among the jobs. If a job has `k` servers, its rate is
 //! `s(k)`, where `s` is concave and `s(0) = 0`. As in the paper, the first job is the largest one,
-//! so that `x_1 ≥ x_2 ≥ …`. The sum `w_1 + … + w_i` is denoted by `W_i`. If all jobs are present at
-//! the start, they are a *pool*, and the best plan is computed. If they arrive over time, they are
-//! a *stream*, and a rule is tuned.
+//! so that `x_1 ≥ x_2 ≥ …`. The sum of the weights `w_1 + … + w_i` is denoted by `W_i`. If all jobs
+//! are present at the start, they are a *pool*, and the best plan is computed. If they arrive over
+//! time, they are a *stream*, and a rule is tuned.
 //!
 //! The theory is described in "the heSRPT paper": B. Berg, R. Vesilo, M. Harchol-Balter: heSRPT:
 //! Parallel Scheduling to Minimize Mean Slowdown. Performance Evaluation 144, 2020.

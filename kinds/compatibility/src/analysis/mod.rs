@@ -2,8 +2,9 @@
 //! distribution. For exponential sizes, they are also the means of first come, first served.
 //!
 //! The stationary measure of a state `x` is `Φ(x) Π λ_i^{x_i}` (see equation 3 of the paper), where
-//! `x_i` is the number of jobs of class `i`. The sum `G` of this measure over all states can be computed as a sum over sets (see [`Recursion`]). The
-//! mean values are `E[x_i] = λ_i ∂ ln G/∂λ_i`, where the derivative is computed in reverse mode.
+//! `x_i` is the number of jobs of class `i`. The sum `G` of this measure over all states can be
+//! computed as a sum over sets (see [`Recursion`]). The mean values are `E[x_i] = λ_i ∂ ln G/∂λ_i`,
+//! where the derivative is computed in reverse mode.
 
 mod graph;
 mod margin;

@@ -4,12 +4,12 @@
 //! A job that is being served can be interrupted at a random time. It is then moved to the end of
 //! the queue, but its progress is not lost. If there are no interruptions, each server is first
 //! come, first served. If there are many interruptions, it is close to balanced fairness. The times
-//! are drawn by the caller. They must be exponential with the mean `θ/C_s` for the server `s`, which
-//! is the same as an exponential amount of work of the job with the mean `θ`.
+//! are drawn by the caller. They must be exponential with the mean `θ/C_s` for the server `s`,
+//! which is the same as an exponential amount of work of the job with the mean `θ`.
 //!
-//! Each server has its own queue. Its jobs are in the order of the virtual queue, because a job goes
-//! to the end of all its queues at once. The old entries of a job that has been moved are ignored.
-//! The time for an event is proportional to the number of servers of the job.
+//! Each server has its own queue. Its jobs are in the order of the virtual queue, because a job
+//! goes to the end of all its queues at once. The old entries of a job that has been moved are
+//! ignored. The time for an event is proportional to the number of servers of the job.
 
 #[cfg(test)]
 mod tests;
@@ -94,8 +94,8 @@ impl FairQueue {
         self.end(job, false);
     }
 
-    /// Moves a job to the end of the queue. Each of its servers then selects its next job, which can
-    /// be the same job again.
+    /// Moves a job to the end of the queue. Each of its servers then selects its next job, which
+    /// can be the same job again.
     pub fn interrupt(&mut self, job: Job) {
         self.end(job, true);
     }

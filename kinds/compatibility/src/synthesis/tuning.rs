@@ -43,8 +43,8 @@ pub struct Tuning {
     /// The size distribution that was used. If the sizes of the workload are exponential, this is a
     /// distribution with a larger variance.
     pub size: Size,
-    /// The relative amount by which the mean response time with the selected number exceeds balanced
-    /// fairness, or `None` if none of the runs has converged.
+    /// The relative amount by which the mean response time with the selected number exceeds
+    /// balanced fairness, or `None` if none of the runs has converged.
     pub above: Option<f64>,
     /// This is `true` if `above` is not larger than the tolerance.
     pub reached: bool,

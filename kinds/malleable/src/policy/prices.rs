@@ -134,7 +134,8 @@ impl<'a> Prices<'a> {
     /// Adds a job that ends before all other jobs, and returns its price.
     pub fn push(&mut self, curve: &'a Curve, weight: f64) -> f64 {
         self.due += weight;
-        // At this price, the job alone is worth `due` on all servers, and all jobs are worth more.
+        // At this price, the job alone is worth `due` on all servers, so all jobs are worth at
+        // least that.
         let price = self.due / curve.at(self.servers);
         self.jobs.push(Asks { price, curve });
         lower_last(&mut self.jobs, self.due, self.servers)

@@ -20,8 +20,8 @@ impl Tunable {
         }
     }
 
-    /// Returns the initial parameter. For KNEE, this is the time that the last server of an equal
-    /// share saves for a job of mean size.
+    /// Returns the initial parameter. For KNEE, this is about the time that the last server of an
+    /// equal share saves for a job of mean size.
     fn typical(self, pool: &Pool) -> f64 {
         match self {
             Tunable::Power => 0.0,

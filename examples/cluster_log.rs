@@ -5,10 +5,10 @@
 //! cargo run --release --example cluster_log > models/traces/cluster.swf
 //! ```
 //!
-//! The arrivals are a Poisson process whose rate depends on the time of the day and the day of the
-//! week. The sizes are lognormal, with a squared coefficient of variation of about 7. Each user
-//! selects one of six limits, which is often much too long. Some of the jobs exceed their limit,
-//! fail, or never start.
+//! The arrivals are a Poisson process whose rate is four times as high at noon as at midnight, and
+//! a third as high on weekends. Most jobs use only a few processors. The sizes are lognormal, with
+//! a squared coefficient of variation of about 7. Each user selects one of six limits, which is
+//! often much too long. Some of the jobs exceed their limit, fail, or never start.
 
 use rand::{Rng, RngExt, SeedableRng};
 use rand_distr::{Distribution, LogNormal};
@@ -76,6 +76,7 @@ fn job(number: u64, submit: u64, random: &mut Xoshiro256PlusPlus) -> String {
         .find(|limit| *limit >= requested)
         .unwrap_or(72.0);
     let seconds = |hours: f64| (3600.0 * hours).ceil() as i64;
+    // Out of 100 jobs, five fail early, three never start, and two exceed their limit.
     let (run, status) = match random.random_range(0..100) {
         0..5 => (seconds(hours * random.random::<f64>()), 0),
         5..8 => (-1, 5),

@@ -6,8 +6,8 @@
 //! cargo run --release --example embedded_scheduler [POLICY.json]
 //! ```
 //!
-//! If no file is given, it first creates a policy for `models/section7.yaml`. This is a part of the
-//! output:
+//! If no file is given, it first creates a nonpreemptive policy for `models/section7.yaml`. This is
+//! a part of the output:
 //!
 //! ```text
 //!      schedule 111111111111111111111111111111111»»2222222222222222222222222222
@@ -41,6 +41,7 @@ struct Job {
 struct Scheduler {
     rule: Msr,
     system: System,
+    /// The index of a job is the number that is returned by [`System::arrive`].
     jobs: Vec<Job>,
     /// The rate of each clock of the rule, and the time at which it expires.
     timers: Vec<(f64, f64)>,

@@ -20,7 +20,8 @@ use synth::multiresource::workload::Workload;
 const LOADS: [f64; 4] = [0.3, 0.5, 0.7, 0.85];
 
 /// If several types fit, this policy starts the type that has the largest dominant share, which is
-/// the largest fraction of a resource that it needs.
+/// the largest fraction of a resource that it needs. If two are equal, the type
+/// with the oldest waiting job is started. This is repeated until no waiting job fits.
 #[derive(Clone)]
 struct BestFit {
     dominant_shares: Vec<f64>,

@@ -25,6 +25,7 @@ const PARTITIONS: [(&str, usize, Amounts, f64); 3] = [
 const HEADER: &str = "JobID|User|Account|Partition|QOS|Submit|Eligible|Start|End|ElapsedRaw|State|NNodes|ReqTRES|AllocTRES|TimelimitRaw\n";
 /// The limits that can be selected by a user \[min\].
 const LIMITS: [i64; 9] = [15, 30, 60, 120, 240, 480, 1440, 2880, 4320];
+/// The number of jobs that are considered after one that does not fit.
 const DEPTH: usize = 100;
 
 /// A type of job that a user submits several times.
@@ -40,6 +41,7 @@ struct Habit {
     level: f64,
 }
 
+/// A job. All times are in seconds since the site was opened.
 struct Job {
     id: String,
     habit: Habit,
@@ -51,6 +53,8 @@ struct Job {
     start: Option<i64>,
 }
 
+/// Returns the accounting data of `count` jobs, where each task of an array counts, in up to 28
+/// days.
 pub(crate) fn sacct(seed: u64, count: usize, days: i64) -> String {
     let mut random = Random::seed_from_u64(seed);
     let horizon = days * 86_400;
@@ -162,6 +166,8 @@ fn submitted(random: &mut Random, count: usize, horizon: i64) -> Vec<Job> {
     jobs
 }
 
+/// Sets the run times so that the mean utilization is that of the partition. Each of them is the
+/// limit times a power of the random part.
 fn run_times(
     jobs: &mut [&mut Job],
     (_, nodes, each, load): (&str, usize, Amounts, f64),
@@ -325,6 +331,7 @@ fn row(job: &Job, horizon: i64) -> String {
     )
 }
 
+/// Formats a time, where 0 is Monday, 2 March 2026.
 fn instant(at: i64) -> String {
     let (day, second) = (1 + at / 86_400, at % 86_400);
     let (month, day) = if day < 31 {

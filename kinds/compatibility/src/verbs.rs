@@ -30,7 +30,7 @@ pub struct SynthesisArgs {
     #[arg(long, value_name = "M", value_parser = interruptions, allow_negative_numbers = true)]
     interruptions: Option<f64>,
 
-    /// The maximum relative difference of the mean response time from balanced fairness
+    /// The maximum relative amount by which the mean response time can exceed balanced fairness
     #[arg(long, value_name = "PERCENT", default_value = "5%", value_parser = part)]
     tolerance: f64,
 

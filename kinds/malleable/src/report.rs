@@ -93,12 +93,12 @@ fn why_open(pool: &Pool, planned: &Planned, open: Open) -> String {
     };
     if planned.is_best(pool) {
         return format!(
-            "All orders in which the jobs can end have been compared, and none of them has a lower cost."
+            "{why}. All orders in which the jobs can end have been compared, and none of them has a lower cost."
         );
     }
     let least = cost_in_unit(pool, planned.least);
     format!(
-        "This plan is the best plan that was found by a search, and there is no policy whose cost is less than {least}."
+        "{why}. This plan is the best one that was found by a search, and no policy has a cost below {least}."
     )
 }
 
@@ -148,7 +148,7 @@ pub(crate) fn online(stream: &Stream, synthesized: &MadeOnline) -> Report {
     ));
     report.summary.push(match tuned.run.mean_response {
         Some(mean) => format!(
-            "Mean response {} {time} (simulated), at most {} above the lower bound for any policy ({} {time}). The rule is a heuristic, and the optimum is not known.",
+            "Mean response {} {time} (simulated), {} above the lower bound for any policy ({} {time}). The rule is a heuristic, and the optimum is not known.",
             estimate(Some(mean)),
             percent(mean.mean / least - 1.0),
             number(least)
@@ -173,7 +173,7 @@ pub(crate) fn overload(stream: &Stream, times: f64) -> String {
     let [work, most, times] = [work, stream.most_work(), times].map(number);
     let servers = counted(stream.servers(), "server");
     format!(
-        "No policy can keep up: {work} work arrives per unit of time, but {servers} can do at most {most}, even if there are many jobs. The load is {times} times the maximum."
+        "No policy can keep up: {work} work arrives per unit of time, but {servers} can do at most {most}, however many jobs are present. The load is {times} times the maximum."
     )
 }
 

@@ -24,12 +24,13 @@ use synth_verb::{
 /// The arguments that are used to compute a policy.
 #[derive(Args, Clone)]
 pub struct SynthesisArgs {
-    /// For jobs that arrive over time: how much small jobs are preferred (0: not at all); tuned if
-    /// not given
+    /// For jobs that arrive over time: how much small jobs are preferred (0: not at all, 1: as if
+    /// no more jobs arrived); tuned if not given
     #[arg(long, value_name = "U", value_parser = knob, requires = "background")]
     urgency: Option<f64>,
 
-    /// For jobs that arrive over time: the number of jobs in the background; tuned if not given
+    /// For jobs that arrive over time: the number of jobs that are assumed to remain after all
+    /// others; tuned if not given
     #[arg(long, value_name = "B", value_parser = knob, requires = "urgency")]
     background: Option<f64>,
 
@@ -53,7 +54,8 @@ fn knob(text: &str) -> Result<f64, String> {
 /// The arguments that are used to compare policies.
 #[derive(Args)]
 pub struct ComparisonArgs {
-    /// For jobs that are present at the start: compare the policies with the speedups k^p
+    /// For jobs that are present at the start: compare the policies with the speedup k^p for each
+    /// of these exponents, instead of the speedup of the workload
     #[arg(long, value_name = "P,P,…", value_delimiter = ',', value_parser = exponent)]
     exponents: Vec<f64>,
 
@@ -192,7 +194,7 @@ impl Kind for Malleable {
         ];
         if let Some((name, _)) = typed.into_iter().find(|(_, is_typed)| *is_typed) {
             return refuse(format!(
-                "={name} applies only to jobs that are all present at the start, but here the jobs arrive over time: leave it out"
+                "{name} applies only to jobs that are all present at the start, but here the jobs arrive over time: leave it out"
             ));
         }
         let run = |policy: &NamedPolicy<Self>, stream: &Stream, _, progress: &mut dyn FnMut(_)| {
@@ -205,9 +207,7 @@ impl Kind for Malleable {
     fn merge(workload: &Workload, whole: &Whole) -> VerbResult<VerbOutput> {
         match workload {
             Workload::Stream(stream) => merge_over_loads(stream, whole),
-            Workload::Pool(_) => refuse(
-                "if all jobs are present at the start, it is not possible to compare different loads",
-            ),
+            Workload::Pool(_) => refuse("jobs present at the start are not compared over loads"),
         }
     }
 }
@@ -257,7 +257,7 @@ fn pools(
 ) -> VerbResult<Vec<Pool>> {
     if let Some(name) = over_loads {
         return refuse(format!(
-            "={name} applies only to jobs that arrive, but here all jobs are present at the start: leave it out, or use --exponents to compare speedups k^p"
+            "{name} applies only to jobs that arrive, but here all jobs are present at the start: leave it out, or use --exponents to compare speedups k^p"
         ));
     }
     let (draws, seed) = (extras.draws, comparing.settings.seed);
@@ -356,6 +356,6 @@ fn note(objective: Objective, open: Option<Open>) -> String {
         Some(Open::SpeedupsDiffer) => "which may be below the optimum, as the speedups differ",
     };
     format!(
-        "the costs are exact, and the times are relative to the lower bound for any policy, {bound}"
+        "the costs are exact, and `times` is the cost divided by the lower bound for any policy, {bound}"
     )
 }

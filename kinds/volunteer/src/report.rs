@@ -67,7 +67,7 @@ fn steps(rule: &Dispatch, time: &str) -> Vec<String> {
             "it goes to a host that will finish it later only if the host is above the {tight} % percentile, with the earliest deadline that the host can meet"
         ),
         format!(
-            "the thresholds are reduced if fewer than three hosts (or 1 %) are above them, and also if a batch has to wait, from {from} {time} until they are zero after {to} {time}"
+            "the thresholds are reduced if fewer than three hosts (or 1 %) are above them, and also if a batch has to wait, from {from} {time} until there are none after {to} {time}"
         ),
     ];
     if rule.reserve {
@@ -218,7 +218,7 @@ pub(crate) fn impossible(campaign: &Campaign, shortage: &Shortage) -> String {
             let (what, how, note) = match batch {
                 Some(batch) => (
                     format!("Batch `{batch}` cannot be finished in time: its jobs need"),
-                    "if there is no other work and all hosts are always on",
+                    "with no other work, on for as long as their availability allows and in time to report",
                     "",
                 ),
                 None => (

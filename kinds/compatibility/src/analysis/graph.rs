@@ -12,7 +12,7 @@ pub enum Recursion {
     Classes,
 }
 
-/// For larger sets, the computation would take several minutes and gigabytes of memory.
+/// The maximum size of the full set. For this size, it takes seconds and a few hundred megabytes.
 const MOST: usize = 22;
 
 /// The mean values under balanced fairness.
@@ -26,10 +26,13 @@ pub struct Fair<N> {
     pub by: Vec<Recursion>,
 }
 
-/// Computes the mean values under balanced fairness.
+/// Computes the mean values under balanced fairness for a stable graph.
+///
+/// The connected components are independent. In each of them, identical servers and identical
+/// classes are merged. If `recursion` is `None`, the one with fewer sets is used.
 ///
 /// # Errors
-/// Returns an error if the number of sets is too large for both recursions.
+/// Returns an error if the number of sets is too large for both recursions, or for the given one.
 pub fn fair<N: Num + Clone>(
     graph: &Graph<N>,
     recursion: Option<Recursion>,
@@ -53,7 +56,7 @@ pub fn fair<N: Num + Clone>(
             Recursion::Classes if groups <= MOST => by_classes(&part.graph),
             _ => {
                 return Err(format!(
-                    "there is no exact method for {servers} servers and {groups} classes in one connected part of the graph: at most {MOST} distinct servers or {MOST} distinct classes are supported"
+                    "there is no exact method for {servers} distinct servers and {groups} distinct classes in one connected part of the graph: at most {MOST} of either are supported"
                 ));
             }
         };
@@ -69,9 +72,12 @@ pub fn fair<N: Num + Clone>(
     Ok(means)
 }
 
+/// A connected component in which identical classes and identical servers are merged.
 struct Part<N> {
     graph: Graph<N>,
+    /// For each class of the component, its index in `graph`.
     groups: Vec<usize>,
+    /// Each server of the component, with its index in `graph`.
     places: Vec<(usize, usize)>,
 }
 
@@ -105,6 +111,8 @@ impl<N: Num + Clone> Graph<N> {
     }
 }
 
+/// Merges members with the same key. Returns the keys, the sum of the rates for each key, and the
+/// index of the key of each member.
 fn grouped<N: Num + Clone>(
     members: impl Iterator<Item = (Vec<usize>, N)>,
 ) -> (Vec<Vec<usize>>, Vec<N>, Vec<usize>) {
@@ -160,6 +168,7 @@ fn summed<N: Num + Clone>(mut values: Vec<N>, supersets: bool) -> Vec<N> {
     values
 }
 
+/// Returns, for each set of `n` members, the sum of the values of all its subsets.
 fn sums_of<N: Num + Clone>(n: usize, sets: impl Iterator<Item = usize>, values: &[N]) -> Vec<N> {
     let mut at = vec![N::zero(); 1 << n];
     for (set, value) in sets.zip(values) {
@@ -194,7 +203,8 @@ fn backward<N: Num + Clone>(rates: &[N], free: &[N], weight: impl Fn(usize) -> N
 }
 
 /// Computes `E[x_i]` and the fraction of time for which each server is idle. The recursion is
-/// `G(T) = Σ_{s∈T} μ_s G(T∖s) / (μ(T) − λ(T))`, and its time complexity is `O(2^S S)`.
+/// `G(T) = Σ_{s∈T} μ_s G(T∖s) / (μ(T) − λ(T))`, where `T` is a set of servers, and `λ(T)` is the
+/// arrival rate of the classes that can only use `T`. Its time complexity is `O(2^S S)`.
 pub(super) fn by_servers<N: Num + Clone>(graph: &Graph<N>) -> (Vec<N>, Vec<N>) {
     let (rates, count) = (&graph.service_rates, graph.service_rates.len());
     let set_of = |servers: &Vec<usize>| servers.iter().fold(0, |set, s| set | 1 << s);
@@ -222,6 +232,7 @@ pub(super) fn by_servers<N: Num + Clone>(graph: &Graph<N>) -> (Vec<N>, Vec<N>) {
 pub(super) fn by_classes<N: Num + Clone>(graph: &Graph<N>) -> (Vec<N>, Vec<N>) {
     let (rates, count) = (&graph.arrival_rates, graph.arrival_rates.len());
     let all = (1 << count) - 1;
+    // A server that `A` cannot use has only users that are not in `A`.
     let users = |s: usize| {
         let users = (0..count).filter(|i| graph.servers[*i].contains(&s));
         users.fold(0, |set, i| set | 1 << i)

@@ -25,8 +25,10 @@ pub struct Margin {
     pub routing: Vec<Vec<(usize, f64)>>,
 }
 
+/// A class is fully served if the flow sends all but this fraction of its jobs.
 const ROUNDING: f64 = 1e-12;
 
+/// The maximum number of sets. Each one has a smaller ratio, and even ten are rarely needed.
 const MOST_SETS: usize = 1000;
 
 /// Computes the stability margin of a graph. The graph must have at least one class.
@@ -40,6 +42,7 @@ pub fn margin(graph: &Graph<f64>) -> Margin {
             break;
         };
         let ratio = flow.ratio(&behind);
+        // If only a rounding error is not served, the ratio is not smaller.
         if ratio >= factor {
             break;
         }
@@ -75,8 +78,8 @@ impl<'a> Flow<'a> {
         served / arriving
     }
 
-    /// Returns the maximum flow on each edge: first the edges from the source to the classes, then
-    /// from the classes to the servers, and then from the servers to the sink.
+    /// Returns the maximum flow on each edge if the arrival rates are multiplied by `factor`: first
+    /// from the source to the classes, then to the servers, and then to the sink.
     fn greatest(&self, factor: f64) -> Vec<f64> {
         let (service_rates, arrival_rates) = (&self.graph.service_rates, &self.graph.arrival_rates);
         let mut network: DiGraph<(), f64> = DiGraph::new();

@@ -1,8 +1,10 @@
-//! Computes the exact means under balanced fairness. They do not depend on the size distribution.
+//! Computes the exact mean numbers of jobs under balanced fairness, which do not depend on the size
+//! distribution. For exponential sizes, they are also the means of first come, first served.
 //!
-//! The stationary measure of a state is `Φ(x) Π λ_i^{x_i}` (see equation 3 of the paper). The sum
-//! `G` of this measure over all states can be computed as a sum over sets (see [`Recursion`]). The
-//! mean values are `E[x_i] = λ_i ∂ ln G/∂λ_i`, where the derivative is computed in reverse mode.
+//! The stationary measure of a state `x` is `Φ(x) Π λ_i^{x_i}` (see equation 3 of the paper), where
+//! `x_i` is the number of jobs of class `i`. The sum `G` of this measure over all states can be
+//! computed as a sum over sets (see [`Recursion`]). The mean values are `E[x_i] = λ_i ∂ ln G/∂λ_i`,
+//! where the derivative is computed in reverse mode.
 
 mod graph;
 mod margin;
@@ -48,6 +50,7 @@ fn graph(cluster: &Cluster) -> Option<Graph<f64>> {
 /// Computes the load of a workload.
 pub fn load(cluster: &Cluster) -> Load {
     let margin = graph(cluster).map(|graph| margin(&graph));
+    // `λ C(n, d)/C(S, d) < n μ` is the strictest condition if n = S.
     let all = || cluster.arrival_rate() / cluster.service_rates().iter().sum::<f64>();
     let load = margin.as_ref().map_or_else(all, |own| 1.0 / own.factor);
     Load { load, margin }
@@ -56,7 +59,7 @@ pub fn load(cluster: &Cluster) -> Load {
 /// Computes the mean values of a workload whose load is less than 1.
 ///
 /// # Errors
-/// Returns an error if there is no exact method that can be used for this workload.
+/// Returns an error if the number of sets is too large, or if the sums overflow.
 pub fn means(cluster: &Cluster) -> Result<Means, String> {
     let means = if let Some(graph) = graph(cluster) {
         let found = fair(&graph, None)?;
@@ -94,6 +97,8 @@ impl Means {
 }
 
 /// Returns `E[T]` if each job runs on `degree` random servers, or ∞ if the system is not stable.
+///
+/// The `service_rate` is that of one server, and the `arrival_rate` is the total \[jobs/time\].
 /// The result is a sum of `S − d + 1` terms (K. Gardner et al., Redundancy-d, Operations Research
 /// 65(4), 2017, theorem 1).
 pub fn random_assignment(servers: u32, service_rate: f64, degree: u32, arrival_rate: f64) -> f64 {

@@ -16,9 +16,8 @@ const NEAR_MEANS: f64 = 1e-8;
 
 const CUT_AND_FLOW: Grounds =
     Grounds::Derived("a set of classes needs this load, and a routing attains it");
-const SUMS: Grounds = Grounds::Derived(
-    "computed again with the other recursion over sets, or with the same recursion but without derivatives",
-);
+const SUMS: Grounds =
+    Grounds::Derived("the other recursion over sets, or the same one in forward mode");
 const BY_LITTLE: Grounds = Grounds::Derived("Little's law");
 const SLICE: Grounds = Grounds::Derived("the mean size divided by the number of interruptions");
 const SIMULATED: Grounds = Grounds::Judged(
@@ -70,7 +69,7 @@ fn evidence(evidence: &Evidence, cluster: &Cluster, findings: &mut Findings) {
             both
         }
         (Some(_), ..) => {
-            let message = "expected neither a tight set nor a routing, because all servers are identical and are drawn for each job";
+            let message = "expected no tight set and no routing: the servers are identical and drawn for each job";
             return findings.add("", message);
         }
         (None, ..) => {
@@ -93,6 +92,7 @@ fn evidence(evidence: &Evidence, cluster: &Cluster, findings: &mut Findings) {
     }
 }
 
+/// Returns `λ(A)/μ(A)` for the tight set `A`.
 fn needed(tight: &[String], cluster: &Cluster, rates: &[f64], f: &mut Findings) -> Option<f64> {
     let (mut servers, mut arriving, mut seen) = (BTreeSet::new(), 0.0, HashSet::new());
     for (n, name) in tight.iter().enumerate() {
@@ -112,6 +112,7 @@ fn needed(tight: &[String], cluster: &Cluster, rates: &[f64], f: &mut Findings) 
     Some(arriving / servers.into_iter().map(|s: usize| rates[s]).sum::<f64>())
 }
 
+/// Returns the maximum load of a server with this routing.
 fn most_loaded(routing: &[Vec<Part>], cluster: &Cluster, f: &mut Findings) -> Option<f64> {
     let (classes, rates) = (cluster.classes(), cluster.service_rates());
     f.length("", routing.len(), classes.len(), "class");
@@ -146,6 +147,7 @@ fn claims(artifact: &Artifact, cluster: &Cluster, findings: &mut Findings) {
         types: &types,
         ..KnownNames::default()
     };
+    // If the load is 1 or more, the sums do not exist.
     let sound = findings.is_clear("evidence");
     let means = sound.then(|| means(cluster)).flatten();
     let mut seen = HashSet::new();
@@ -201,6 +203,7 @@ fn claim(
         }
         return findings.stands("", SIMULATED);
     }
+    // The policy is only known to have these means if the sizes are exponential.
     if own && claim.holds_for.sizes.is_none() {
         let expected = "`exponential`, because the value is not known for other size distributions";
         return findings.differs("holds_for.sizes", "absent", expected);

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 
 use crate::workload::Cluster;
 
+/// `E[x_i]` for each class, or for all jobs if the servers are drawn, and the utilizations.
 pub(super) struct Means {
     pub numbers: Vec<f64>,
     pub busy: Vec<f64>,
@@ -15,6 +16,7 @@ pub(super) struct Means {
 const MOST: usize = 22;
 const MOST_OF_DEARER: usize = 14;
 
+/// Returns the means of a stable workload, or `None` if the number of sets is too large.
 pub(super) fn means(cluster: &Cluster) -> Option<Means> {
     let (rates, arriving) = (cluster.service_rates(), cluster.arrival_rates());
     if let Some(assignment) = cluster.assignment() {
@@ -35,8 +37,9 @@ pub(super) fn means(cluster: &Cluster) -> Option<Means> {
     Some(means)
 }
 
-/// Returns `E[x]` if each job uses `degree` random servers. The recursion is
-/// `D(n)/G(n) = share/free + D(n−1)/G(n−1)`.
+/// Returns `E[x] = λ D/G` if each job uses `degree` random servers, which are identical. The
+/// recursion over the number `n` of servers is `D(n)/G(n) = share/free + D(n−1)/G(n−1)`. It does
+/// not compute `G`, which would overflow.
 fn drawn(rates: &[f64], degree: u32, arriving: f64) -> f64 {
     let count = rates.len() as u32;
     let share = |n: u32| -> f64 {

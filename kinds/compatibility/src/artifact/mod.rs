@@ -63,11 +63,12 @@ pub struct Evidence {
     /// The load ρ. The policy is stable if all arrival rates are multiplied by a factor that is
     /// less than `1/ρ`. If the factor is larger, there is no policy that is stable.
     pub load: f64,
-    /// The classes that use the fraction ρ of their servers. Absent if servers are drawn at random.
+    /// The classes that need the fraction ρ of the total capacity of the servers that they can use.
+    /// This is absent if the servers are drawn at random, because all jobs then need it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tight: Option<Vec<String>>,
-    /// For each class (K), the fraction of its jobs that is sent to each server. This is absent if
-    /// the servers are drawn at random.
+    /// For each class (K), the fraction of its jobs that is sent to each server. The sum is 1, and
+    /// no server has a load above ρ. This is absent if the servers are drawn at random.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub routing: Option<Vec<Vec<Part>>>,
 }

@@ -2,10 +2,14 @@
 //! compatible with the server (see algorithm 1 of the balanced-fairness paper).
 //!
 //! A job that is being served can be interrupted at a random time. It is then moved to the end of
-//! the queue, but its progress is not lost. If there are no interruptions, this is the same as
-//! first come, first served. If there are many interruptions, it is close to balanced fairness. The
-//! times are drawn by the caller. They must be exponential, with the mean `θ/C_s` for the server
-//! `s`. Each server has its own queue. If a job has been moved, its old entry is ignored.
+//! the queue, but its progress is not lost. If there are no interruptions, each server is first
+//! come, first served. If there are many interruptions, it is close to balanced fairness. The times
+//! are drawn by the caller. They must be exponential with the mean `θ/C_s` for the server `s`,
+//! which is the same as an exponential amount of work of the job with the mean `θ`.
+//!
+//! Each server has its own queue. Its jobs are in the order of the virtual queue, because a job
+//! goes to the end of all its queues at once. The old entries of a job that has been moved are
+//! ignored. The time for an event is proportional to the number of servers of the job.
 
 #[cfg(test)]
 mod tests;
@@ -39,6 +43,7 @@ struct Server {
     current: Option<Job>,
     /// The waiting jobs, each with a ticket. If the ticket is out of date, the entry is ignored.
     waiting: VecDeque<(Job, u32)>,
+    /// The number of jobs in the system that can use it.
     present: usize,
 }
 
@@ -89,7 +94,8 @@ impl FairQueue {
         self.end(job, false);
     }
 
-    /// Moves a job to the end of the queue. Each of its servers then selects its next job.
+    /// Moves a job to the end of the queue. Each of its servers then selects its next job, which
+    /// can be the same job again.
     pub fn interrupt(&mut self, job: Job) {
         self.end(job, true);
     }
@@ -143,6 +149,7 @@ impl FairQueue {
         }
     }
 
+    /// Removes the entries that are out of date if there are many of them.
     fn tidy(&mut self, s: u32) {
         let server = &mut self.servers[s as usize];
         if server.waiting.len() > 64 + 2 * server.present {

@@ -23,7 +23,8 @@ pub enum Rule {
     Fair(f64),
     /// Each job is sent to one of its servers at random, and the servers use processor sharing.
     RandomPs,
-    /// Each job is sent to the server that is the fastest for it, with processor sharing.
+    /// The same, but each job is sent to the one of its servers that has the fewest jobs for its
+    /// rate, the new job included. Ties are broken by the order of the servers.
     ShortestPs,
 }
 
@@ -110,6 +111,7 @@ impl Candidates {
         if degree == 0 {
             return &self.of_class[class as usize];
         }
+        // R. W. Floyd's algorithm: each set of `degree` servers has the same probability.
         for n in 0..degree {
             let last = self.all - (degree - n) as u32;
             let server = (self.routing.uniform() * f64::from(last + 1)) as u32;

@@ -16,6 +16,7 @@ pub(super) struct ProcessorSharing {
 /// A server. All its jobs receive the same amount of work, so that a single counter is sufficient.
 struct Server {
     rate: f64,
+    /// The work that each job has received since the server was empty, as of the time `since`.
     got: f64,
     since: f64,
     /// The value of `got` at the end of the job and the arrival time, both as bits, and the class.
@@ -35,6 +36,7 @@ impl Server {
         let Some(Reverse((done, ..))) = self.jobs.peek() else {
             return f64::INFINITY;
         };
+        // Because of rounding, the job may have received more than it needs.
         let left = (f64::from_bits(*done) - self.got).max(0.0);
         self.since + left * self.jobs.len() as f64 / self.rate
     }

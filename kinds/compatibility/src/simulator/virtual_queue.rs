@@ -38,6 +38,7 @@ impl Underway {
 }
 
 fn is_due(jobs: &[Underway]) -> impl Fn(f64, u32) -> bool {
+    // The two values are copies of each other, so that the comparison can be exact.
     |end, slot| jobs[slot as usize].end.to_bits() == end.to_bits()
 }
 
@@ -73,6 +74,7 @@ impl VirtualQueue {
             own.work(now);
         }
         own.rate += more;
+        // Because of rounding, the result can be negative.
         own.end = now + own.left.min(own.slice).max(0.0) / own.rate;
         self.calendar.push(own.end, job.0);
     }
@@ -146,6 +148,7 @@ impl Discipline for VirtualQueue {
         }
         gauges.interrupted();
         self.queue.interrupt(job);
+        // The servers that continue with this job are not included in the changes.
         let own = self.queue.servers_of(job).iter();
         let still = own.filter(|s| self.queue.current(**s as usize) == Some(job));
         let rate: f64 = still.map(|s| self.rates[*s as usize]).sum();

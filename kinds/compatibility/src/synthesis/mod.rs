@@ -32,7 +32,7 @@ pub enum Outcome {
     Made(Box<Synthesis>),
     /// There is no policy that is stable.
     Overload(Load),
-    /// The synthesis was interrupted.
+    /// The synthesis was interrupted before there was a policy.
     Interrupted,
 }
 

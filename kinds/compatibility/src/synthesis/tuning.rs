@@ -14,7 +14,7 @@ use synth_simulation::{Progress, Settings};
 pub struct Options {
     /// The mean number of times that a job is interrupted. If this is `None`, the number is tuned.
     pub interruptions: Option<f64>,
-    /// The maximum relative difference of the mean response time from balanced fairness.
+    /// The maximum relative amount by which the mean response time can exceed balanced fairness.
     pub tolerance: f64,
     /// The approximate number of events that can be used by all simulations together.
     pub events: u64,
@@ -27,31 +27,38 @@ pub struct Options {
 #[derive(Clone, Debug)]
 pub(super) struct Tuned {
     pub interruptions: f64,
+    /// This is `None` if the number was given by the user.
     pub tuning: Option<Tuning>,
+    /// A run of balanced fairness, if its means are not known exactly.
     pub fair: Option<Run>,
+    /// A run of the policy with the sizes of the workload, if they are not exponential.
     pub own: Option<Run>,
 }
 
 /// How the number of interruptions was selected.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tuning {
-    /// The maximum relative difference of the mean response time.
+    /// The maximum relative amount by which the mean response time can exceed balanced fairness.
     pub tolerance: f64,
     /// The size distribution that was used. If the sizes of the workload are exponential, this is a
     /// distribution with a larger variance.
     pub size: Size,
-    /// The relative difference from balanced fairness, or `None` if none of the runs has converged.
+    /// The relative amount by which the mean response time with the selected number exceeds
+    /// balanced fairness, or `None` if none of the runs has converged.
     pub above: Option<f64>,
-    /// This is `true` if the difference is not larger than the tolerance.
+    /// This is `true` if `above` is not larger than the tolerance.
     pub reached: bool,
 }
 
+/// The numbers of interruptions that are tested, in steps of about 40 %.
 const LADDER: [f64; 15] = [
     0.0, 1.0, 2.0, 3.0, 5.0, 7.0, 10.0, 14.0, 20.0, 30.0, 40.0, 60.0, 80.0, 120.0, 160.0,
 ];
 
+/// The relative precision of each run, as a fraction of the tolerance.
 const PRECISION: f64 = 0.3;
 
+/// The number of runs among which the events are divided.
 const RUNS: u64 = 8;
 
 /// Selects the number of interruptions. If the run was interrupted, the result must not be used.
@@ -76,6 +83,7 @@ pub(super) fn tune(
     let (mut fair, mut response) = (None, means.map(|means| means.response(cluster)));
     if means.is_none() {
         let doing = "simulating balanced fairness";
+        // If the sizes are exponential, the means are the same for any number of interruptions.
         let run = trials.simulate(&tried(Trial::Exponential), 0.0, doing)?;
         response = run.mean_response.map(|e| e.mean);
         fair = Some(run);
@@ -103,13 +111,14 @@ struct Trials<'a, H> {
 
 impl<H: FnMut(&str, Progress)> Trials<'_, H> {
     /// Returns the smallest number that is within the tolerance. If there is no such number, this
-    /// returns the largest number for which the run has converged.
+    /// returns the largest number for which the run has converged, or a guess if there is none.
     fn least(&mut self, fair: f64) -> Result<(f64, Option<Tuning>, Option<Run>), String> {
         let most = fair * (1.0 + self.options.tolerance);
         let is_near = |run: &Run| run.mean_response.is_some_and(|e| e.mean <= most);
         let mut tried: Vec<(usize, Run)> = Vec::new();
         let (mut low, mut high) = (0, LADDER.len());
         while low < high {
+            // The steps grow until a number is within the tolerance. Then the interval is halved.
             let next = match high < LADDER.len() {
                 true => usize::midpoint(low, high),
                 false => (2 * low).min(LADDER.len() - 1),

@@ -8,6 +8,7 @@ use synth_core::document::{CheckedOrFaults, Fault, FaultsAt, place, suggest};
 use synth_core::number::Decimal;
 use synth_queues::law::{Part, Size};
 
+/// The mean sizes for which multiples and squares are valid floating-point numbers.
 const MEANS: RangeInclusive<f64> = 1e-150..=1e150;
 
 const MOST_SERVERS: f64 = 1e5;
@@ -152,7 +153,7 @@ impl ClusterDocument {
         if sums.iter().all(|sum| sum.is_normal()) {
             return Ok((cluster, warnings));
         }
-        let message = "the rates and sizes are too large or too small to be represented as floating-point numbers";
+        let message = "the rates and sizes together are out of the range of floating-point numbers";
         let help = "use a different unit of time or of work";
         Err(vec![Fault::new(place!("size"), message, help)])
     }

@@ -87,7 +87,7 @@ pub struct RandomRecord {
     pub servers: u32,
     /// The capacity of each server \[work/time\].
     pub rate: Decimal,
-    /// The number of servers that are drawn for each job.
+    /// The number of different servers that are drawn for each job.
     pub degree: u32,
 }
 
@@ -109,7 +109,10 @@ impl WorkloadDocument for ClusterDocument {
 }
 
 impl Cluster {
-    /// Parses a document and returns a list of all errors. The `name` is used in the messages.
+    /// Parses a document. The `name` of the file is used in the messages.
+    ///
+    /// # Errors
+    /// Returns [`DocumentError::Faults`] with all errors that were found.
     pub fn parse(text: &str, name: &str) -> Result<Parsed<Self>, DocumentError> {
         ClusterDocument::parse(text, name)
     }

@@ -28,7 +28,8 @@ pub struct Cluster {
 pub struct Class {
     /// The name of the class.
     pub name: String,
-    /// The servers of capacity > 0 that it can use. There is at least one, in ascending order.
+    /// The indices of the servers that it can use, in ascending order. There is at least one, and
+    /// each of them has a capacity > 0.
     pub servers: Vec<usize>,
     /// The arrival rate `λ_i` \[1/time\], which is greater than 0.
     pub arrival_rate: Decimal,
@@ -111,6 +112,7 @@ impl Cluster {
         let class = |name: &str, rate: f64, mean_size: f64| {
             let weight = rate / all;
             let sizes = (mean_size, self.size());
+            // The fraction of the total capacity that the servers of the class have.
             let part = 1.0 / (mean_size * rates.iter().sum::<f64>());
             simulation::JobClass::poisson(name, rate, sizes, weight).demanding(vec![part])
         };
@@ -123,8 +125,8 @@ impl Cluster {
             .collect()
     }
 
-    /// Returns a copy of this workload where all arrival rates are multiplied by `factor`, or
-    /// `None` if there is an overflow.
+    /// Returns a copy of this workload where all arrival rates are multiplied by `factor`, which
+    /// must be finite and greater than 0, or `None` if a rate is out of the range of numbers.
     pub fn scaled(&self, factor: f64) -> Option<Self> {
         let mut record = self.record.clone();
         let arriving = record.classes.iter_mut().map(|own| &mut own.arrival_rate);
@@ -151,7 +153,8 @@ impl Cluster {
     }
 }
 
-/// The maximum number of classes for which there are separate statistics.
+/// The maximum number of classes for which there are separate statistics. Thousands of classes in
+/// thousands of intervals of time would need too much memory.
 const MOST_DISTINGUISHED: usize = 256;
 
 const ALL_JOBS: &str = "jobs";

@@ -19,13 +19,14 @@ pub enum Trial {
     Zipf,
 }
 
+/// The probabilities 1/6 and 5/6, rounded so that the decimals have the exact sum 1.
 const RARE_AND_USUAL: [f64; 2] = [0.166_666_666_7, 0.833_333_333_3];
 
 impl Trial {
     /// Returns this distribution with the same mean as `own`.
     ///
     /// # Panics
-    /// Panics if a multiple of the mean is too large.
+    /// Panics if a multiple of the mean is out of the range of numbers.
     pub fn law(self, own: &Size) -> Size {
         let mean = own.mean();
         match self {
@@ -58,7 +59,8 @@ fn decimal(x: f64) -> Decimal {
     Decimal::new(x).expect("a multiple of the mean should be a valid number")
 }
 
-/// Returns a mixture of Erlang distributions. The weights are given by the number of phases.
+/// Returns a mixture of Erlang distributions with this mean. `weights[k − 1]` is the weight of the
+/// distribution with `k` phases, and all phases have the same mean.
 fn phases(weights: &[f64], mean: f64) -> Size {
     let all: f64 = weights.iter().sum();
     let parts = (1..).zip(weights).map(|(k, w)| f64::from(k) * w / all);

@@ -11,15 +11,17 @@ pub use rents::ascend;
 use super::workload::{Pool, Stream};
 
 /// Returns the time at which each job ends \[time\] at these prices, for `s(k) = k^p` with p < 1.
+/// There is one price for each job, in the order of the workload.
 ///
 /// Let `b_i = a_i^{1/(1−p)}`. All jobs share a clock, whose rate is `(N/Σ b_j)^p`, where the sum is
 /// over the remaining jobs. The job `i` ends at `x_i/b_i^p` on this clock. The computation uses
-/// logarithms to avoid an overflow if `p` is close to 1.
+/// logarithms, because the values have no common scale if `p` is close to 1.
 pub fn power_ends(pool: &Pool, prices: &[f64], p: f64) -> Vec<f64> {
     let share = |i: usize| prices[i].ln() / (1.0 - p);
     let clock = |i: usize| pool.jobs()[i].size.ln() - p * share(i);
     let mut order: Vec<usize> = (0..prices.len()).collect();
     order.sort_by(|&i, &j| clock(i).total_cmp(&clock(j)));
+    // The sums are computed from the last job to end, so that there are no differences.
     let mut sums = vec![0.0; order.len()];
     let (mut most, mut sum) = (f64::NEG_INFINITY, 0.0);
     for (n, &i) in order.iter().enumerate().rev() {
@@ -43,10 +45,12 @@ pub fn power_ends(pool: &Pool, prices: &[f64], p: f64) -> Vec<f64> {
     ends
 }
 
-/// Returns a lower bound on the mean response time, where at most N servers are used on average.
+/// Returns the minimum mean response time if the limit of N servers only has to hold on average,
+/// which is a lower bound for any policy.
 ///
-/// All jobs then use the same number of servers `k`, with `λE[S] k/s(k) = N`. By weak duality, the
-/// bound is also valid for policies that know all arrivals in advance.
+/// In this relaxation, all jobs use the same number of servers `k`, with `λE[S] k/s(k) = N`, or as
+/// many as they can use if N is not reached. By weak duality with a constant rent, the bound is
+/// also valid for policies that know all arrivals in advance.
 pub fn relaxation(stream: &Stream) -> f64 {
     let curve = stream.curve();
     let most = curve.cap.min(stream.servers());

@@ -1,8 +1,9 @@
 //! Computes a lower bound for a few jobs by a best-first search over the orders of their ends.
 //!
-//! The [`prices`](crate::policy::prices) of an order are a bound on the cost of all plans with this
-//! order. By submodularity, a job that ends earlier has a higher price, so there is also a bound
-//! for an order that is not complete.
+//! The [`prices`](crate::policy::prices) of an order give a lower bound on the cost of all plans
+//! with this order. An order is built from the last job to end. By submodularity, the price of a
+//! job is higher if it is placed later, so a partial order has a bound in which each of the other
+//! jobs has the price that it would have in the next place.
 
 use std::collections::BTreeMap;
 
@@ -12,16 +13,21 @@ use crate::workload::Pool;
 /// The maximum number of jobs for which all orders are searched.
 pub const MOST: usize = 8;
 
+/// The maximum number of partial orders that are extended.
 const CONTINUED: usize = 4000;
 
+/// A partial order, from the last job to end.
 struct Beginning<'a> {
     prices: Prices<'a>,
     placed: Vec<usize>,
+    /// The cost of the placed jobs.
     known: f64,
+    /// The lower bound on the cost of all jobs.
     least: f64,
 }
 
-/// Returns a lower bound on the cost of any plan. It is at most `enough`, the cost of a known plan.
+/// Returns a lower bound on the cost of any plan. The search stops at `enough`, the cost of a plan
+/// that is known.
 pub fn over_orders(pool: &Pool, enough: f64) -> f64 {
     let first = Beginning {
         prices: Prices::new(pool.servers()),
@@ -29,6 +35,8 @@ pub fn over_orders(pool: &Pool, enough: f64) -> f64 {
         known: 0.0,
         least: 0.0,
     };
+    // The key begins with the bound. Numbers that are not negative have the same order as their
+    // bits.
     let mut open = BTreeMap::from([((0, 0, 0), first)]);
     for n in 1..=CONTINUED {
         let Some((_, cheapest)) = open.pop_first() else {

@@ -3,8 +3,9 @@
 //! This is the Lagrangian relaxation of the constraint that at most N servers are used at any time.
 //! Each job pays the rent `ν(t)` for each server that it uses, and its schedule does not depend on
 //! the other jobs. The total cost of the jobs, minus the rent of N servers, is a lower bound on the
-//! cost of any policy. If the number of jobs is larger, the gap is smaller (Shapley–Folkman). The
-//! bound is a concave function of the rents, and the excess demand for servers is a supergradient.
+//! cost of any policy, for any speedups and weights. If the number of jobs is larger, the gap is
+//! smaller (Shapley–Folkman). The bound is a concave function of the rents, and the excess demand
+//! for servers is a supergradient.
 
 use crate::artifact::Rent;
 use crate::workload::{Curve, Job, Pool};
@@ -31,6 +32,7 @@ pub fn ascend(pool: &Pool, mut rents: Vec<Rent>) -> (f64, Vec<Rent>) {
     best
 }
 
+/// Returns the lower bound, and the demand in each interval as the number of servers times time.
 fn evaluate(pool: &Pool, rents: &[Rent]) -> (f64, Vec<f64>) {
     let mut used = vec![0.0; rents.len()];
     let mut before = 0.0;
@@ -55,10 +57,12 @@ fn evaluate(pool: &Pool, rents: &[Rent]) -> (f64, Vec<f64>) {
     (least, used)
 }
 
+/// A job that pays the rents and does not depend on the other jobs.
 struct Alone<'a> {
     job: &'a Job,
     curve: &'a Curve,
     most: f64,
+    /// The length and the rent of each interval.
     intervals: &'a [(f64, f64)],
 }
 
@@ -78,7 +82,8 @@ impl Alone<'_> {
             .sum()
     }
 
-    /// Returns the price, at most `most`, at which the job ends in time, or ∞ if there is none.
+    /// Returns the price, at most `most`, at which the job ends within the first `intervals`, or ∞
+    /// if this is not possible.
     fn price_until(&self, intervals: usize, most: f64) -> f64 {
         let (mut low, mut high) = (0.0, most);
         if high == f64::INFINITY {
@@ -96,6 +101,7 @@ impl Alone<'_> {
         root(low, high, more)
     }
 
+    /// Returns the price at which the gain per unit of time is equal to the weight.
     fn indifferent(&self, rent: f64) -> f64 {
         let worth = |price: f64| self.gain(price, rent) - self.job.weight;
         let mut high = self.job.weight / self.curve.at(self.most);
@@ -106,6 +112,7 @@ impl Alone<'_> {
         root(high / 4.0, high, worth)
     }
 
+    /// Returns the minimum cost, and adds the servers that are then used to `used`.
     fn best(&self, used: &mut [f64]) -> f64 {
         let (mut price_before, mut start) = (f64::INFINITY, 0.0);
         let mut best = (f64::INFINITY, 0, 0.0, 0.0);
@@ -146,7 +153,8 @@ impl Alone<'_> {
 
 const REACH: usize = 200;
 
-/// Returns the root of an increasing function by regula falsi (Illinois) and bisection, rounded up.
+/// Returns the root of an increasing function, rounded up, by regula falsi (Illinois) and, because
+/// the function may jump, by bisection in every third step.
 fn root(mut low: f64, mut high: f64, of: impl Fn(f64) -> f64) -> f64 {
     let (mut below, mut above) = (of(low), of(high));
     for turn in 0..TURNS {

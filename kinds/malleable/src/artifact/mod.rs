@@ -58,7 +58,7 @@ pub enum Policy {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Plan {
-    /// The rule. The length of its lists is the number of jobs in the workload.
+    /// The rule. It has one price for each job, or the number of servers of each job in each phase.
     pub rule: Rule,
     /// If there are only a few jobs, the number of servers of each job after 0, 1, 2, … jobs have
     /// ended, or 0 if the job has ended.
@@ -77,7 +77,8 @@ pub struct Evidence {
     /// cost of any policy is at least the sum of the prices, each multiplied by the job's size.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub prices: Vec<f64>,
-    /// The rents of the servers over time, which are the proof of a lower bound by weak duality.
+    /// The rents of the servers over time. The cost of any policy is at least the minimum cost of
+    /// the jobs if they pay these rents, minus the rent of all servers.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rents: Vec<Rent>,
 }
@@ -137,7 +138,7 @@ impl Objective {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Method {
-    /// The integral over the plan, which is exact between two times at which a job ends.
+    /// The execution of the plan, which is computed exactly from one job completion to the next.
     ExactFlow,
     /// The prices of work for which no policy can do work that is worth more than its time costs.
     BoundPrices,

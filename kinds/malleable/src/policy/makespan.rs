@@ -1,8 +1,11 @@
 use super::{Phase, Rule};
 use crate::workload::{Curve, Pool};
 
-/// Returns the minimum makespan, and a plan for it. If jobs can only use whole servers, they are
-/// exchanged as described by McNaughton (Management Science 6(1), 1959).
+/// Returns the minimum makespan, and a plan for it.
+///
+/// If jobs can only use whole servers, each job has its number of servers, rounded down, and one
+/// more server for the remaining fraction of the time. These servers are assigned to one job after
+/// the other (the wrap-around rule: R. McNaughton, Management Science 6(1), 1959).
 pub fn makespan(pool: &Pool) -> (f64, Rule) {
     let jobs = pool.jobs().iter().enumerate();
     let jobs = jobs.map(|(i, job)| (job.size, pool.curve(i)));
@@ -24,10 +27,12 @@ pub fn all_at_once(jobs: &[(f64, &Curve)], servers: f64) -> (f64, Vec<f64>) {
         let servers = |(left, curve): &(f64, &Curve)| curve.servers_for(left / time);
         jobs.iter().map(servers).collect()
     };
+    // The logarithm of the excess demand, which is almost linear in the logarithm of the time.
     let over = |time: f64| {
         let all = needed(time).map(|needs| needs.iter().sum::<f64>());
         all.map_or(f64::INFINITY, |all| (all / servers).ln())
     };
+    // The time is at least that of each job alone, and at most the sum of these times.
     let alone = || jobs.iter().map(|(left, curve)| left / curve.at(servers));
     let mut early = alone().fold(0.0, f64::max) * (1.0 - 1e-9);
     let mut late = alone().sum::<f64>() * (1.0 + 1e-9);
@@ -54,8 +59,11 @@ pub fn all_at_once(jobs: &[(f64, &Curve)], servers: f64) -> (f64, Vec<f64>) {
 
 const TURNS: usize = 400;
 
+/// Returns phases with whole numbers of servers, whose means over the time are these numbers.
 fn in_turns(servers: &[f64], time: f64) -> Vec<Phase> {
-    // Each part is a little shorter, so that a rounding error can never add another server.
+    // The fractions are placed on a line one after the other, where each unit is one server for the
+    // whole time. Each of them is a little shorter, so that a rounding error can never add another
+    // server, and the phases are longer by the same factor.
     let slack = 4.0 * f64::EPSILON * servers.len() as f64;
     let mut line = 0.0;
     let parts = servers.iter().map(|k| {

@@ -31,9 +31,9 @@ use super::workload::Pool;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Rule {
-    /// Maximizes the worth of the work that is done at the price of each job \[cost/work\].
+    /// Maximizes the worth of the work at these prices \[cost/work\], one for each job.
     Prices(Vec<f64>),
-    /// A fixed number of servers for each job in each of the phases.
+    /// A fixed number of servers for each job in each of the phases, which follow one another.
     Phases(Vec<Phase>),
 }
 
@@ -72,6 +72,7 @@ impl Rule {
     pub fn changes(&self, now: f64) -> f64 {
         match self {
             Rule::Prices(_) => f64::INFINITY,
+            // After the last phase, its division is kept.
             Rule::Phases(phases) => {
                 let ends = phases.iter().rev().skip(1).map(|phase| phase.until);
                 ends.filter(|end| *end > now).fold(f64::INFINITY, f64::min)

@@ -20,8 +20,9 @@ impl Asks<'_> {
 /// Divides the servers among the jobs so that `Σ a_i s_i(θ_i)` is maximal, where `θ ≥ 0` and
 /// `Σ θ_i ≤ N`.
 ///
-/// If there are jobs for which several numbers of servers are optimal, the job with the highest
-/// price is served first. If two prices are equal, the last job is served first.
+/// This function finds the rent of a server at which the demand is equal to the number of servers.
+/// If there are jobs for which several numbers of servers are optimal at this rent, the job with
+/// the highest price is served first. If two prices are equal, the last job is served first.
 pub fn divide(jobs: &[Asks<'_>], servers: f64) -> Vec<f64> {
     let most: Vec<f64> = jobs.iter().map(|job| job.curve.cap).collect();
     if most.iter().sum::<f64>() <= servers {
@@ -64,7 +65,8 @@ fn by_powers(jobs: &[Asks<'_>], servers: f64, p: f64) -> Vec<f64> {
     taken
 }
 
-/// Returns two rents. The demand is at least N at the first one, and at most N at the second one.
+/// Returns two rents that are equal up to rounding. The demand is at least N at the first one, and
+/// at most N at the second one.
 fn rents(jobs: &[Asks<'_>], servers: f64) -> (f64, f64) {
     let least = |rent: f64| jobs.iter().map(|job| job.demand(rent).0).sum::<f64>();
     let (mut cheap, mut dear) = (1.0, 1.0);
@@ -102,7 +104,7 @@ fn rents(jobs: &[Asks<'_>], servers: f64) -> (f64, f64) {
 ///
 /// If the jobs end in this order at these prices, the cost of the plan is `Σ a_k x_k`. This is
 /// always the case if there is only one curve, the sizes are descending, and the weights are
-/// ascending. Then the plan is also optimal.
+/// ascending. Then the prices are ascending, and the plan is optimal.
 pub fn prices(curves: &[&Curve], weights: &[f64], servers: f64) -> Vec<f64> {
     let mut prices = Prices::new(servers);
     let jobs = curves.iter().zip(weights);
@@ -115,6 +117,7 @@ pub fn prices(curves: &[&Curve], weights: &[f64], servers: f64) -> Vec<f64> {
 pub struct Prices<'a> {
     servers: f64,
     jobs: Vec<Asks<'a>>,
+    /// The sum of the weights.
     due: f64,
 }
 
@@ -131,12 +134,15 @@ impl<'a> Prices<'a> {
     /// Adds a job that ends before all other jobs, and returns its price.
     pub fn push(&mut self, curve: &'a Curve, weight: f64) -> f64 {
         self.due += weight;
+        // At this price, the job alone is worth `due` on all servers, so all jobs are worth at
+        // least that.
         let price = self.due / curve.at(self.servers);
         self.jobs.push(Asks { price, curve });
         lower_last(&mut self.jobs, self.due, self.servers)
     }
 }
 
+/// Adds prices to the known prices of the first jobs, where all jobs have the same curve.
 pub(super) fn extend_prices(known: &mut Vec<f64>, curve: &Curve, weights: &[f64], servers: f64) {
     if known.len() >= weights.len() {
         return;
@@ -151,7 +157,8 @@ pub(super) fn extend_prices(known: &mut Vec<f64>, curve: &Curve, weights: &[f64]
     known.extend(more.iter().map(|weight| prices.push(curve, *weight)));
 }
 
-/// This is Newton's method, which works because the worth is a convex function of the last price.
+/// Lowers the last price until the worth of the work is `due`. This is Newton's method from above,
+/// which never goes too far, because the worth is a convex, increasing function of the price.
 fn lower_last(jobs: &mut [Asks<'_>], due: f64, servers: f64) -> f64 {
     let last = jobs.len() - 1;
     loop {
@@ -177,6 +184,7 @@ pub fn power_prices(p: f64, weights: &[f64], servers: f64) -> Vec<f64> {
     let mut before = 0.0;
     let price = |weight: &f64| {
         let due: f64 = before + weight;
+        // `W^c` would overflow if there are many jobs and p is close to 1.
         let below = -(c * (-weight / due).ln_1p()).exp_m1();
         let part = if before > 0.0 { below } else { 1.0 };
         before = due;

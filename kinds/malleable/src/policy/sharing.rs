@@ -5,7 +5,8 @@
 //! with the `k` for which this ratio is maximal, and then the next job. If this `k` is 0, for
 //! example for `k^p` with p < ½, we add one small part after another to the job with the largest
 //! ratio. For KNEE, we start with the smallest job. A job gets servers until one more server would
-//! save less than `a` of its time. The other servers remain idle.
+//! reduce its time by less than `a`. The other servers remain idle, since KNEE would be the same as
+//! EQUI otherwise.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -16,7 +17,7 @@ use crate::workload::{Curve, Speedup, halved};
 /// A job in the system, as it is seen by a rule.
 #[derive(Clone, Copy, Debug)]
 pub struct Underway<'a> {
-    /// The remaining work, which is greater than 0.
+    /// The remaining size \[work\], which is greater than 0.
     pub left: f64,
     /// The cost per unit of its time.
     pub weight: f64,
@@ -48,7 +49,7 @@ pub enum Sharing {
 #[serde(deny_unknown_fields)]
 pub struct Online {
     /// The exponent of the prices. If it is 0, this is the same as EQUI. If it is 1, it is optimal
-    /// without arrivals. If it is larger, it is similar to SRPT.
+    /// if no more jobs arrive. If it is larger, it is closer to SRPT.
     pub urgency: f64,
     /// The number of virtual jobs that remain after all others. With a larger number, the shares of
     /// the jobs are more equal.
@@ -63,14 +64,18 @@ impl Online {
     };
 }
 
-/// Cached values for the same system. They do not depend on the number of jobs.
+/// Cached values for the same system, if all jobs have the same curve and weight. They do not
+/// depend on the number of jobs.
 #[derive(Clone, Debug, Default)]
 pub struct Known {
+    /// The prices of equal jobs, starting with the largest job, or with the background if there is
+    /// one.
     prices: Vec<f64>,
 }
 
 impl Sharing {
-    /// Returns `true` if the servers of similar jobs only depend on the order of their sizes.
+    /// Returns `true` if, for jobs with the same curve and weight, the servers only depend on the
+    /// order of their sizes, and a smaller job never gets fewer servers.
     pub fn follows_order(&self) -> bool {
         match self {
             Sharing::HeSrpt(_) | Sharing::Power(_) | Sharing::Srpt | Sharing::Equi => true,
@@ -126,6 +131,7 @@ impl Online {
         by_job(jobs.len(), &order, &in_order)
     }
 
+    /// Returns the servers from the largest job to the smallest one, for one curve and weight.
     fn alike(&self, jobs: &[Underway<'_>], servers: f64, known: &mut Known) -> Vec<f64> {
         let Some(job) = jobs.first() else {
             return Vec::new();
@@ -189,6 +195,7 @@ fn power(p: f64, jobs: &[Underway<'_>], servers: f64) -> Vec<f64> {
     taken
 }
 
+/// Serves the jobs from the smallest one to the largest one, up to the number that each asks for.
 fn in_turn(jobs: &[Underway<'_>], servers: f64, asks: impl Fn(&Underway<'_>) -> f64) -> Vec<f64> {
     let mut taken = vec![0.0; jobs.len()];
     let mut left = servers;
@@ -238,7 +245,8 @@ fn level(jobs: &[Underway<'_>], servers: f64, asks: impl Fn(usize, f64) -> f64) 
 
 const REACH: usize = 120;
 
-/// The ratio of efficiency to remaining time, `s(k)²/(kx)`, is the same for all jobs.
+/// Divides the servers so that the ratio of efficiency to remaining time, `s(k)²/(kx)`, is the same
+/// for all jobs that get servers.
 fn hell(jobs: &[Underway<'_>], servers: f64) -> Vec<f64> {
     let falls = |job: &Underway<'_>| ratio_power(job).is_none_or(|power| power < 0.0);
     if !jobs.iter().any(falls) {
@@ -254,6 +262,8 @@ fn hell(jobs: &[Underway<'_>], servers: f64) -> Vec<f64> {
             marks.push((job.curve, job.curve.marks(servers)));
         }
     }
+    // Each job gets none or at least as many servers as its first mark, so only a few of the
+    // smallest jobs get any.
     let order = from_largest(jobs);
     let few = match &marks[..] {
         [(_, marks)] if jobs.iter().all(|job| ratio_power(job).is_none()) => {
@@ -274,6 +284,7 @@ fn hell(jobs: &[Underway<'_>], servers: f64) -> Vec<f64> {
     by_job(jobs.len(), places, &found)
 }
 
+/// Returns the exponent of `s(k)²/k` if it is a power of k. The ratio decreases if it is negative.
 fn ratio_power(job: &Underway<'_>) -> Option<f64> {
     match job.curve.speedup {
         Speedup::Power(p) if !job.curve.whole => Some(2.0 * p - 1.0),

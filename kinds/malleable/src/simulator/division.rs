@@ -6,6 +6,7 @@ use synth_simulation::{Departure, Discipline, Gauges};
 struct Job {
     left: f64,
     arrived: f64,
+    /// The time at which it first had servers, or NaN.
     started: f64,
     /// The rate \[work/time\].
     rate: f64,
@@ -17,10 +18,12 @@ pub(super) struct Division<'a> {
     mean: f64,
     sharing: Sharing,
     known: Known,
+    /// The speeds by the number of jobs, from the largest job, if they only depend on this number.
     speeds: Vec<Option<Box<[f64]>>>,
     /// The jobs, sorted by remaining work. The largest job is the first one.
     jobs: Vec<Job>,
     now: f64,
+    /// The time at which the next job ends, and the index of this job.
     end: (f64, usize),
     violation: Option<String>,
 }
@@ -77,6 +80,7 @@ impl<'a> Division<'a> {
                 if job.started.is_nan() {
                     job.started = self.now;
                 }
+                // Because of rounding, the remaining work can be negative.
                 let end = self.now + job.left.max(0.0) / job.rate;
                 if end < self.end.0 {
                     self.end = (end, place);

@@ -20,7 +20,8 @@ pub type Run = simulation::Run<Measures, ()>;
 #[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct Measures {}
 
-/// The minimum and maximum number of jobs at which a run is stopped, to limit the time per event.
+/// A run is stopped if there are more than `CROWDED` times as many jobs as there would be with one
+/// server each. This limit is always in the range `CROWD`. The time per event grows with the jobs.
 const CROWD: [f64; 2] = [1000.0, 20_000.0];
 const CROWDED: f64 = 10.0;
 
@@ -86,6 +87,7 @@ pub fn judge_course(artifact: &Artifact, pool: &Pool, course: &Course) -> Vec<Ju
     artifact.claims.iter().map(judged).collect()
 }
 
+/// A job has ended if at most this fraction of its size remains because of rounding.
 const LEFT: f64 = 1e-12;
 
 /// Describes how the servers of a pool are divided.

@@ -107,6 +107,7 @@ pub fn online(
             ..claim(quantity, measured.mean, time, Method::Simulated)
         })
     };
+    // The bound is reduced a little because of rounding errors.
     let bound = least * (1.0 - 1e-12);
     let bound = claim(Quantity::LeastResponse, bound, time, Method::BoundRent);
     let claims = [

@@ -5,6 +5,7 @@ use crate::policy::{Rule, Sharing, ascending, by_job, makespan, power_prices, pr
 use crate::simulator::{Course, Dividing, execute};
 use crate::workload::{Objective, Pool};
 
+/// The maximum number of jobs for which a policy file contains the table of stages.
 const TABLED: usize = 64;
 
 /// A plan, together with a lower bound.
@@ -18,7 +19,7 @@ pub struct Planned {
     pub least: f64,
     /// The method that was used for the lower bound.
     pub method: Method,
-    /// The reason why it is not known if the plan is optimal.
+    /// The reason why there is no formula for the optimal plan, or `None` if this plan is optimal.
     pub open: Option<Open>,
 }
 
@@ -91,6 +92,7 @@ pub fn best_plan(pool: &Pool) -> Planned {
 
 fn searched(pool: &Pool, open: Open, by_prices: Option<(f64, Vec<f64>)>) -> Planned {
     let (rule, ends) = or_simpler(pool, search(pool));
+    // The bounds are reduced a little because of rounding errors in prices and in sums of rents.
     const ROUNDED: f64 = 1.0 - 1e-11;
     let mut planned = Planned::new(pool, rule, ends, 0.0, Method::BoundOrders);
     planned.open = Some(open);
@@ -113,6 +115,7 @@ fn searched(pool: &Pool, open: Open, by_prices: Option<(f64, Vec<f64>)>) -> Plan
     planned
 }
 
+/// The maximum number of jobs for which the plan is compared with these rules.
 const COMPARED: usize = 2000;
 
 /// The rules that are compared with the plan.
@@ -138,8 +141,10 @@ pub(super) fn or_simpler(pool: &Pool, mut best: (Rule, Vec<f64>)) -> (Rule, Vec<
     best
 }
 
+/// The approximate number of intervals with a constant rent.
 const INTERVALS: usize = 32;
 
+/// Returns the initial rents, which are computed from the phases of a plan.
 fn rents(pool: &Pool, rule: &Rule) -> Vec<Rent> {
     let weight = |i: usize| pool.jobs()[i].weight;
     let total: f64 = (0..pool.jobs().len()).map(weight).sum();
@@ -174,6 +179,7 @@ fn stages(pool: &Pool, rule: &Rule, ends: &[f64]) -> Vec<Vec<f64>> {
     if order.len() > TABLED || together || matches!(rule, Rule::Phases(_)) {
         return Vec::new();
     }
+    // For prices, the division does not depend on the time.
     let row = |ended: usize| {
         let mut remaining = order[ended..].to_vec();
         remaining.sort_unstable();

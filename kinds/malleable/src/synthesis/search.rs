@@ -1,9 +1,9 @@
 //! Searches for a plan if the jobs have different speedups, or if the weights favour large jobs.
 //!
-//! If the jobs end in a given order, the prices of this order can be used as a plan. To improve the
-//! order, we use the order in which the jobs actually end, and we swap two jobs that are next to
-//! each other. After that, we change one price at a time. If it is optimal that two jobs end at the
-//! same time, there is no order whose prices are optimal.
+//! For each order, its prices are a plan. If the jobs end in this order, there is no better plan
+//! with it. To improve the order, we use the order in which the jobs actually end, and we swap two
+//! jobs that are next to each other. After that, we change one price at a time. If it is optimal
+//! that two jobs end at the same time, there is no order whose prices are optimal.
 
 use crate::analysis::power_ends;
 use crate::artifact::cost;
@@ -11,8 +11,10 @@ use crate::policy::{Rule, by_job, prices};
 use crate::simulator::{Dividing, execute};
 use crate::workload::{Curve, Pool};
 
+/// The work limit of the search. A plan for M jobs needs about M³.
 const WORK: f64 = 4e8;
 
+/// The minimum and the maximum number of plans that are tested.
 const PLANS: [f64; 2] = [8.0, 4000.0];
 
 pub(super) fn ends(pool: &Pool, rule: &Rule) -> Vec<f64> {
@@ -34,6 +36,7 @@ pub(super) fn search(pool: &Pool) -> (Rule, Vec<f64>) {
         ends: Vec::new(),
         order: Vec::new(),
     };
+    // The jobs that take the longest time on all servers, relative to their weight, end last.
     let alone = |i: usize| {
         let job = &pool.jobs()[i];
         job.size / (pool.curve(i).at(pool.servers()) * job.weight)
@@ -49,6 +52,7 @@ pub(super) fn search(pool: &Pool) -> (Rule, Vec<f64>) {
 
 struct Tries<'a> {
     pool: &'a Pool,
+    /// The number of plans that can still be tested.
     left: f64,
     cost: f64,
     prices: Vec<f64>,

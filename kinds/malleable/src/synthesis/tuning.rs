@@ -1,7 +1,8 @@
 //! This module uses simulations to tune the parameters of heSRPT for jobs that arrive over time.
 //!
-//! The arrivals and sizes are the same for all candidates. The default values are used unless there
-//! is a candidate that is significantly better. The claims are based on a separate run.
+//! The arrivals and sizes are the same for all candidates, so that ratios are more precise than
+//! means. [`Online::PLAIN`] is used unless there is a candidate that is significantly better. The
+//! claims are based on a separate run with other arrivals.
 
 use super::Options;
 use crate::policy::{Online, Sharing};
@@ -27,12 +28,14 @@ pub struct Tuned {
 pub struct Tried {
     /// The parameters.
     pub online: Online,
-    /// The mean response time relative to the selected rule, or `None` if it is not known.
+    /// The mean response time relative to the selected rule, or `None` if one of them has not
+    /// converged.
     pub times: Option<Estimate>,
 }
 
 struct Choice {
     online: Online,
+    /// The mean response time of each replication. This is empty if the run has not converged.
     replications: Vec<f64>,
 }
 
@@ -40,8 +43,10 @@ const URGENCIES: [f64; 8] = [0.0, 0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 2.0];
 
 const BACKGROUNDS: [f64; 6] = [0.25, 0.5, 1.0, 2.0, 4.0, 8.0];
 
+/// The factors of the best urgency that are tested with the best background.
 const BESIDE: [f64; 4] = [0.8, 0.9, 1.1, 1.25];
 
+/// The events are divided by this number. The last run has twice as many events as the others.
 const RUNS: u64 = 20;
 
 /// Selects the parameters, and then simulates the selected rule with new arrivals.
@@ -97,7 +102,8 @@ impl<H: FnMut(&str, Progress)> Trials<'_, H> {
             let urgency = best.urgency * factor;
             self.attempt(Online { urgency, ..best })?;
         }
-        // The candidate does not have to be the one with the smallest mean.
+        // This does not have to be the candidate with the smallest mean, as others may be more
+        // precise.
         let better = |than: &Choice| {
             let ratio = self.ratio(Online::PLAIN, than.online);
             let surely = ratio.is_none_or(|ratio| ratio.mean - ratio.half_width > 1.0);
@@ -122,6 +128,7 @@ impl<H: FnMut(&str, Progress)> Trials<'_, H> {
         Ok(())
     }
 
+    /// Simulates a candidate, or the selected rule with other arrivals and for twice as long.
     fn simulate(&mut self, online: Online, chooses: bool, doing: &str) -> Result<Run, String> {
         let last = u64::from(!chooses);
         let settings = Settings {

@@ -9,13 +9,15 @@ use synth_simulation::Streams;
 
 const MOST_JOBS: usize = 100_000;
 
-/// The maximum number of jobs if there is no closed form, and if all jobs are different. The time
-/// that is needed grows at least quadratically.
+/// The maximum number of jobs if the recursion has no closed form, and if the speedups or caps are
+/// different. The time that is needed grows at least quadratically.
 const MOST_CURVED: usize = 5_000;
 const MOST_UNLIKE: usize = 400;
 
+/// The maximum ratio of two sizes. If it were larger, sums would not be precise enough.
 const MOST_APART: f64 = 1e12;
 
+/// The maximum logarithm of the ratio of two numbers of servers.
 const MOST_LOGARITHM: f64 = 60.0;
 
 /// The values that are expected. The text after the colon is the help text.
@@ -149,7 +151,7 @@ impl PoolDocument {
         let (most, what) = match curves {
             [] => return,
             [one] if one.smooth_power(self.servers.value()).is_some() => return,
-            [_] => (MOST_CURVED, "a speedup that is not a power or has a cap"),
+            [_] => (MOST_CURVED, "a speedup other than unlimited k^p (p < 1)"),
             _ => (MOST_UNLIKE, "different speedups or caps"),
         };
         if count > most && self.objective != Objective::Makespan {

@@ -57,11 +57,12 @@ pub struct PoolDocument {
 pub struct ArrivalsRecord {
     /// The rate at which jobs arrive \[1/time\], which must be greater than 0 (a Poisson process).
     pub rate: Decimal,
-    /// The mean size of the jobs \[time\], which must be greater than 0. The sizes are exponential.
+    /// The mean run time on one server \[time\], which must be greater than 0. It is exponential.
     /// In a policy file, this is replaced with `size`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mean_size: Option<Decimal>,
-    /// The distribution of the run time on one server \[time\]. It is known when a job arrives.
+    /// The distribution of the run time on one server \[time\]. The size of a job is known when it
+    /// arrives.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub size: Option<Size>,
 }
@@ -91,9 +92,9 @@ pub struct JobRecord {
 pub enum SizesRecord {
     /// A Pareto distribution: `P(S > x) = x^−shape` for x ≥ 1.
     Pareto {
-        /// The shape, which must be greater than 0.
+        /// The shape, which must be at least 0.05.
         shape: Decimal,
-        /// The number of jobs, which must be at least 1.
+        /// The number of jobs, from 1 to 100000.
         count: u32,
         /// The seed that is used to draw the sizes.
         seed: u64,
@@ -122,7 +123,10 @@ impl WorkloadDocument for PoolDocument {
 }
 
 impl Workload {
-    /// Parses a document and returns a list of all errors. The `name` is used in the messages.
+    /// Parses a document. The `name` of the file is used in the messages.
+    ///
+    /// # Errors
+    /// Returns [`DocumentError::Faults`] with all errors that were found.
     pub fn parse(text: &str, name: &str) -> Result<Parsed<Self>, DocumentError> {
         PoolDocument::parse(text, name)
     }

@@ -112,7 +112,8 @@ impl Stream {
         vec![class.demanding(vec![self.size().mean() / self.most_work() / mean_size])]
     }
 
-    /// Returns the stream with the arrival rate multiplied by `factor`, or `None` on overflow.
+    /// Returns the stream with the arrival rate multiplied by `factor`, or `None` if the rate is
+    /// then out of the range of numbers.
     pub fn scaled(&self, factor: f64) -> Option<Self> {
         let rate = Decimal::new(self.arrival_rate() * factor);
         let rate = rate.filter(|rate| *rate > Decimal::ZERO)?;
@@ -177,7 +178,7 @@ impl Pool {
         &self.curves[self.jobs[i].curve]
     }
 
-    /// Returns all curves of the jobs that are different.
+    /// Returns the curves of the jobs, without duplicates.
     pub fn curves(&self) -> &[Curve] {
         &self.curves
     }
@@ -198,7 +199,8 @@ impl Pool {
         Pool::of(record).unwrap_or_else(|| self.clone())
     }
 
-    /// Returns the pool with new random sizes. The seed is increased by `further`.
+    /// Returns the pool with new random sizes, where the seed is increased by `further`. If the
+    /// sizes are not random, they do not change.
     pub fn redrawn(&self, further: u64) -> Self {
         let mut record = self.record.clone();
         if let Some(SizesRecord::Pareto { seed, .. }) = &mut record.sizes {
@@ -207,7 +209,7 @@ impl Pool {
         Pool::of(record).unwrap_or_else(|| self.clone())
     }
 
-    /// Returns the pool with one more server, or `None` if the number is too large.
+    /// Returns the pool with one more server, or `None` if the number is too large for this.
     pub fn with_one_more_server(&self) -> Option<Self> {
         let mut record = self.record.clone();
         record.servers = Decimal::new(self.servers() + 1.0)?;
@@ -215,7 +217,7 @@ impl Pool {
     }
 
     /// Returns the indices of the jobs in descending order of size. If two sizes are equal, the job
-    /// with the smaller weight is first.
+    /// with the smaller weight is first. If the weights are also equal, the earlier job is first.
     pub fn by_size(&self) -> Vec<usize> {
         let mut order: Vec<usize> = (0..self.jobs.len()).collect();
         order.sort_by(|&i, &j| {

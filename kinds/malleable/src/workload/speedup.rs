@@ -207,7 +207,8 @@ impl Speedup {
         }
     }
 
-    /// Returns the smallest number of servers with this `rate`, or `None` if it is not possible.
+    /// Returns the smallest number of servers for which the speed is `rate`, or `None` if there is
+    /// no such number.
     pub fn servers_for(&self, rate: f64) -> Option<f64> {
         let servers = match self {
             Speedup::Power(p) => rate.powf(1.0 / p),
@@ -234,7 +235,7 @@ pub struct Curve {
     /// The maximum number of servers that the job can use, or ∞ if there is no limit.
     pub cap: f64,
     /// If this is `true`, the job can only use a whole number of servers. Between two whole
-    /// numbers, the speed is interpolated.
+    /// numbers, the speed is interpolated, because the job can alternate between them.
     pub whole: bool,
 }
 
@@ -258,7 +259,8 @@ impl Curve {
         low + (self.speedup.at(below + 1.0) - low) * (k - below)
     }
 
-    /// Returns numbers of servers in ascending order. Between two of them, `s(k)²/k` is monotone.
+    /// Returns numbers of servers in ascending order, up to the number that the job can use of
+    /// `servers`. Between two of them, `s(k)²/k` is monotone.
     pub fn marks(&self, servers: f64) -> Vec<f64> {
         let most = self.cap.min(servers);
         let mut marks = match &self.speedup {
@@ -307,7 +309,8 @@ impl Curve {
         if !self.whole {
             return (least.min(self.cap), greatest.min(self.cap));
         }
-        // The value of the last of `k` servers is between `s'(k)` and `s'(k − 1)`, so few remain.
+        // The value of the last of `k` servers is between `s'(k)` and `s'(k − 1)`, so few are
+        // possible.
         let worth = |k: f64| self.speedup.at(k) - self.speedup.at(k - 1.0);
         let from = |smooth: f64| (smooth.floor() - 1.0).max(0.0).min(self.cap);
         let mut low = from(least);
@@ -324,7 +327,8 @@ impl Curve {
         (low, high)
     }
 
-    /// Returns the smallest number of servers with this `rate`, or `None` if it is not possible.
+    /// Returns the smallest number of servers for which the speed is `rate`, or `None` if there is
+    /// no such number.
     pub fn servers_for(&self, rate: f64) -> Option<f64> {
         let smooth = self.speedup.servers_for(rate)?;
         let mut servers = smooth;

@@ -15,7 +15,7 @@ const NEAR: f64 = 1e-9;
 const SIMULATED: Grounds =
     Grounds::Judged("the interval is around a possible value; `synth simulate` tries to refute it");
 const CAPACITY: Grounds = Grounds::Derived(
-    "the number of processors times the mean speed, the availability, and the probability that a result is correct",
+    "processors times mean speed, availability, and the probability of a correct result that is returned",
 );
 const CAMPAIGNS: Grounds =
     Grounds::Judged("no interval is wider than this number of campaigns allows");
@@ -126,7 +126,8 @@ fn check_capacity(claim: &Claim, campaign: &Campaign, findings: &mut Findings) {
     findings.stands("", CAPACITY);
 }
 
-/// Returns the amount of correct work of a group per unit of time while it is on.
+/// Returns the amount of correct work of a group per unit of time while it is on \[work/time\],
+/// where each processor uses the best version for any batch.
 fn rate_while_on(hosts: &HostsRecord, campaign: &Campaign) -> f64 {
     let right = (1.0 - hosts.error.value()) * (1.0 - hosts.vanish.value());
     let of = |processor: Processor| {
@@ -151,7 +152,7 @@ fn check_simulated(claim: &Claim, campaign: &Campaign, widest: f64, findings: &m
     }
     nonnegative("value", value, findings);
     match claim.half_width {
-        None => findings.add("", "a claim must have a `half_width` if it was simulated"),
+        None => findings.add("", "expected a `half_width`, as it is simulated"),
         Some(width) => {
             nonnegative("half_width", width, findings);
             if width > widest * value * (1.0 + NEAR) {

@@ -50,11 +50,11 @@ pub struct Policy {
     /// The interval at which the percentiles are computed \[time\], which must be positive. For
     /// each pair of host and version with results, `P = min(X, Y)`. X is the fraction of the pairs
     /// of the application with a larger mean turnaround. Y is the fraction of the pairs with fewer
-    /// consecutive valid results, or ∞ if the pair has more than ten of them. Without any results,
-    /// P is 50 %.
+    /// consecutive valid results, or ∞ if the pair has more than ten of them. If
+    /// neither the host nor the application has a history, P is 50 %.
     pub refresh: f64,
     /// The maximum interval between two estimates of the end of a batch \[time\], which must be
-    /// positive. They are also updated each time a job is completed.
+    /// positive. They are also updated when jobs of the batch are completed.
     pub tick: f64,
 }
 
@@ -92,7 +92,7 @@ quantities! {
     LongJobs: "long_jobs", "their jobs in time", One, [All], None;
     /// The number of stream jobs that are done per unit of time.
     Throughput: "throughput", "jobs of streams done", Rate, [All], None;
-    /// The fraction of the stream jobs that were done within their bound.
+    /// The fraction of the completed stream jobs that were completed within their bound.
     WithinBound: "within_bound", "of these within their bound", One, [All], None;
     /// The fraction of the batch jobs that are given up because too many results are wrong or lost.
     GivenUp: "given_up", "jobs given up", One, [All], None;

@@ -10,9 +10,10 @@ const FEWEST: usize = 10;
 /// Returns `F⁻¹(q)`, the turnaround \[time\] of a fraction `q` of the results of a batch,
 /// `0 < q < 1`.
 ///
-/// The input is the turnaround of each result and the age of each instance without a result. If
-/// fewer than ten are left, the sorted sample `others` is used. If it has no longer value, the
-/// longest known time is returned.
+/// The input is the turnaround of each result and the age of each instance without a result. Beyond
+/// the time at which fewer than ten of them are left, where a single one would change the estimate
+/// too much, the sorted sample `others` is used. If it has no longer value, the longest known time
+/// is returned.
 pub fn turnaround(
     came: impl IntoIterator<Item = f64>,
     awaited: impl IntoIterator<Item = f64>,
@@ -40,6 +41,7 @@ pub fn turnaround(
             return *time;
         }
     }
+    // The remaining probability has the same distribution as the longer values of `others`.
     let longer = &others[others.partition_point(|time| *time <= last)..];
     let needed = 1.0 - (1.0 - q) / left;
     let index = (needed * longer.len() as f64 - 1e-9).ceil().max(0.0) as usize;
@@ -48,7 +50,8 @@ pub fn turnaround(
     beyond.unwrap_or(longest)
 }
 
-/// Returns `C(B) = now + u/D + F⁻¹(q)` if `u` instances are sent at rate `D`, or `None` if `D = 0`.
+/// Returns `C(B) = now + u/D + F⁻¹(q)` if `u` instances must be sent at the rate `D` \[1/time\], or
+/// `None` if `u > 0` and no instances are being sent.
 pub fn completion(now: f64, to_send: u32, rate: f64, turnaround: f64) -> Option<f64> {
     let sending = f64::from(to_send) / rate;
     let sending = if to_send > 0 { sending } else { 0.0 };

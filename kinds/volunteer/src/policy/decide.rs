@@ -58,8 +58,7 @@ impl Request {
             sound(positive(own.speed) && is_fine, why)?;
             let key = |own: &Usable| (own.application, own.processor);
             let mut before = self.versions[..n].iter();
-            let why =
-                "is a second version for the same application and processor: use only the best one";
+            let why = "a second version for its application and processor: give only the best";
             let is_new = before.all(|other| key(other) != key(own));
             sound(is_new, format!("versions[{n}] is {why}"))?;
         }
@@ -132,7 +131,8 @@ pub struct Candidate {
     pub application: u32,
     /// The expected size \[work\].
     pub size: f64,
-    /// The expected completion time of its batch, `C(B)`, or the due time without `afap` \[time\].
+    /// The expected completion time of its batch, `C(B)` \[time\]. Before there is an estimate,
+    /// this is the due time, or absent if the quality is `afap`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub end: Option<f64>,
     /// The time for which its batch had an instance to send but did not send it \[time\].
@@ -193,7 +193,7 @@ pub enum Refusal {
     Had,
     /// The host cannot run any version of the application.
     NoVersion,
-    /// The host does not want any more work for this type of processor.
+    /// The host does not want any more work for the processors that could run it.
     NoRoom,
     /// There is no estimate for its batch yet, and the host already has enough jobs of this kind.
     EnoughFirst,
@@ -234,8 +234,8 @@ pub struct Decider<'a> {
 impl Decider<'_> {
     /// Returns the decision for a job. The first pass only sends a job if a percentile was used.
     ///
-    /// The version with the earliest completion time is tried first. If no version can be used, the
-    /// first reason is returned.
+    /// The versions are tried in the order of their completion times, and the first one that passes
+    /// its test is used. If there is none, the reason of the first one is returned.
     pub fn consider(&mut self, job: &Candidate, versions: &[Usable], is_first: bool) -> Verdict {
         if job.had {
             return Verdict::Refused(Refusal::Had);
@@ -334,6 +334,7 @@ impl Decider<'_> {
         host.first += u32::from(why == Sent::First);
         host.wanted -= run;
         host.idle = host.idle.saturating_sub(1);
+        // In the proposal, it grows with each job of a request.
         if tight || is_literal {
             host.busy += share;
         }

@@ -32,7 +32,8 @@ pub enum Queued {
     /// All jobs of the host. A job that is run in order does not miss its deadline.
     #[default]
     All,
-    /// Only jobs with a tight deadline, as in the proposal. Then almost all deadlines are tight.
+    /// Only jobs with a tight deadline, as in the proposal. If the queues of the hosts are full,
+    /// almost all deadlines are then tight.
     Tight,
 }
 
@@ -60,7 +61,7 @@ pub struct Dispatch {
     #[serde(default = "yes")]
     pub reserve: bool,
     /// The thresholds are reduced if a batch has to wait for more than this \[time\], which must be
-    /// positive. After twice this time, they are zero.
+    /// positive. After twice this time, there is no threshold.
     pub patience: f64,
 }
 
@@ -84,7 +85,7 @@ impl Dispatch {
     /// Returns the threshold for a batch that has not sent any of its jobs for the time `waiting`.
     ///
     /// The threshold is the minimum of `base` and `ceiling` until `patience`, and then it decreases
-    /// linearly until twice that time. If it is less than 0, all hosts are accepted.
+    /// linearly until twice that time. After that, it is less than 0, and all hosts are accepted.
     pub fn threshold(&self, base: f64, ceiling: f64, waiting: f64) -> f64 {
         let late = waiting / self.patience - 1.0;
         if late >= 1.0 {
@@ -94,7 +95,8 @@ impl Dispatch {
     }
 }
 
-/// Returns `true` if a batch can be estimated. Ten jobs and 5 % of all jobs must be done.
+/// Returns `true` if a batch can be estimated. At least ten jobs and 5 % of all jobs must be done,
+/// or all jobs.
 pub fn enough_done(done: u32, jobs: u32) -> bool {
     done >= 10.max(jobs.div_ceil(20)) || done >= jobs
 }

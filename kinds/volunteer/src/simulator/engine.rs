@@ -111,6 +111,8 @@ impl<'a> Engine<'a> {
         }
     }
 
+    /// Runs until the end of the campaign, or until `stopped` returns `true` for the number of
+    /// events. Returns `true` if the end was reached.
     pub(super) fn run(&mut self, stopped: impl Fn(u64) -> bool) -> bool {
         const LOOKS: u64 = 1 << 14;
         let end = self.campaign.horizon();
@@ -342,6 +344,7 @@ impl<'a> Engine<'a> {
         }
     }
 
+    /// Returns the speed of a version on a host, including the time when it is off \[work/time\].
     pub(super) fn speed(&self, h: usize, version: usize) -> f64 {
         let (host, version) = (&self.hosts[h], &self.campaign.versions()[version]);
         host.pools[version.processor as usize].speed * version.efficiency * host.availability
@@ -368,6 +371,7 @@ impl<'a> Engine<'a> {
         }
     }
 
+    /// Returns the total speed for an application if all processors are always on, and the maximum.
     fn speeds(&self, application: usize) -> [f64; 2] {
         let best = Processor::ALL.map(|processor| {
             let own = self.campaign.versions().iter();

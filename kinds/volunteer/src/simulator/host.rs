@@ -9,8 +9,10 @@ pub(super) const TYPES: usize = Processor::ALL.len();
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Task {
     pub instance: u32,
+    /// The remaining run time while the host is on \[time\].
     pub left: f64,
     pub deadline: f64,
+    /// This is `true` if it was sent with a tight deadline.
     pub tight: bool,
     /// This is `true` if it was sent before there was an estimate for its batch.
     pub first: bool,
@@ -26,6 +28,7 @@ pub(super) struct Pool {
     /// The speed \[work/time\].
     pub speed: f64,
     tasks: Vec<Task>,
+    /// This is `true` if the jobs are in the order of their deadlines.
     urgent: bool,
     came: u64,
 }
@@ -43,6 +46,8 @@ impl Pool {
         self.tasks.len().min(self.count as usize)
     }
 
+    /// Returns the remaining time on a single processor for all jobs, and for the tight ones
+    /// \[time\].
     pub(super) fn left(&self) -> [f64; 2] {
         let mut left = [0.0; 2];
         for task in &self.tasks {
@@ -70,6 +75,8 @@ impl Pool {
         running.enumerate().min_by(|a, b| a.1.total_cmp(&b.1))
     }
 
+    /// Selects the order of arrival, or the order of the deadlines if a job would miss its
+    /// deadline. Returns the number of running jobs that are stopped.
     pub(super) fn choose(&mut self, now: f64, availability: f64) -> u64 {
         let urgent = self.misses(now, availability);
         if urgent != self.urgent {
@@ -86,6 +93,8 @@ impl Pool {
         stopped.map(u64::from).sum()
     }
 
+    /// Returns `true` if a job would miss its deadline in the order of arrival, where the host is
+    /// on for its mean fraction of the time.
     fn misses(&self, now: f64, availability: f64) -> bool {
         let (mut all, mut longest, mut earliest) = (0.0, 0.0_f64, f64::INFINITY);
         for task in &self.tasks {
@@ -111,6 +120,7 @@ impl Pool {
 }
 
 pub(super) struct Group {
+    /// The time for which a host is off, and on, or `None` if it is always on.
     pub turns: Option<[Sampler; 2]>,
     pub delay: Option<Sampler>,
     /// The minimum delay \[time\]. If a report takes longer, the instance may have been replaced.
@@ -137,8 +147,10 @@ pub(super) struct Host {
     pub contact: f64,
     pub on: bool,
     pub next_switch: f64,
+    /// The time of the next request, or ∞ if it is off or does not want any work.
     pub next_request: f64,
     pub last_request: f64,
+    /// The time until which its jobs have been advanced.
     pub since: f64,
     pub turns: RandomStream,
     pub results: RandomStream,
@@ -196,7 +208,8 @@ impl Host {
         pools.map(|own| own.choose(now, self.availability)).sum()
     }
 
-    /// Plans the next request, when half of the buffer is used or a processor is idle.
+    /// Plans the next request, for when only half of the buffer is queued or a processor is idle,
+    /// if the host stays on and no job ends before.
     pub(super) fn plan_request(&mut self, now: f64) {
         let half = self.buffer / 2.0 * self.availability;
         let waits = self.pools.iter().map(|pool| {
@@ -214,6 +227,7 @@ impl Host {
     }
 }
 
+/// By default, the time between two requests is at least the horizon divided by this number.
 const CONTACTS: f64 = 1000.0;
 
 /// Draws all hosts. Each one has its own random streams, so that it does not depend on the others.

@@ -47,12 +47,15 @@ pub struct Measures {
     pub stopped: u64,
     /// The number of events.
     pub events: u64,
+    /// The number of correct results that were validated.
     pub(super) validated: u64,
+    /// The sum of the times from their reports to their validation \[time\].
     pub(super) waited: f64,
 }
 
 impl Measures {
-    /// Returns the mean time from the report of a correct result until its validation \[time\].
+    /// Returns the mean time from the report of a correct result until its validation \[time\], or
+    /// `None` if there is no such result.
     pub fn delay(&self) -> Option<f64> {
         (self.validated > 0).then(|| self.waited / self.validated as f64)
     }
@@ -66,7 +69,8 @@ impl Measures {
         batches.map(|own| own.sent).sum()
     }
 
-    /// Returns the value of a quantity in this campaign, or `None` if it does not have one.
+    /// Returns the value of a quantity in this campaign. It is `None` if there are no batches of
+    /// the required quality, or if some of them were not completed.
     pub fn value(&self, quantity: Quantity) -> Option<f64> {
         let batches = self.batches.iter();
         let of = |quality| batches.clone().filter(move |own| own.quality == quality);
@@ -125,6 +129,8 @@ impl Measures {
     }
 }
 
+/// Returns whether a batch was completed by its deadline. This is `None` if it was not, but the
+/// deadline is after the end of the campaign.
 fn in_time(own: &BatchResult) -> Option<bool> {
     let met = own.makespan.is_some_and(|makespan| makespan <= own.limit);
     (met || own.limit <= own.observed).then_some(met)
@@ -215,6 +221,7 @@ pub fn judge(artifact: &Artifact, campaign: &Campaign, run: &Run) -> Vec<Judgeme
 struct Measured<'a> {
     campaign: &'a Campaign,
     run: &'a Run,
+    /// The degrees of freedom of the claims.
     freedom: f64,
 }
 
@@ -231,6 +238,7 @@ impl Measuring<Quantity> for Measured<'_> {
                 run.makespan(batches.position(|batch| batch.name == *name)?)
             }
         };
+        // If some batches are not completed, the lower bounds of their makespans are used.
         let found = measured(self.run).or_else(|| measured(&self.run.at_least()))?;
         let own = (claim.half_width.unwrap_or(0.0), self.freedom);
         Some(Found::of_replications(found, claim.value, own))

@@ -41,7 +41,7 @@ pub struct TooLong {
     pub seconds: f64,
 }
 
-/// Simulates a rule on several independent campaigns.
+/// Simulates a rule on as many independent campaigns as the settings have replications.
 ///
 /// If the seed is the same, the hosts, the jobs and the availability are the same for all rules.
 /// After two campaigns, the simulation stops once it has used the events or the time of the
@@ -78,7 +78,9 @@ pub fn simulate(
         campaigns: Vec::new(),
         interrupted: false,
     };
-    // We run one campaign on each core to report the progress. This does not change the results.
+    // We run one campaign on each core to report the progress. The campaigns that count are the
+    // same as if they were run one after the other, so the number of cores does not change the
+    // results.
     for some in all.chunks(rayon::current_num_threads().max(2)) {
         let found: Vec<Result<Measures, TooLong>> = some.par_iter().map(|n| one(*n)).collect();
         for one in found {

@@ -83,11 +83,14 @@ impl Engine<'_> {
         let mut next = waiting.find(|(_, _, job)| !jobs[*job as usize].hosts.contains(&(h as u32)));
         if next.is_none() && self.campaign.batches()[b].is_endless() {
             self.create(b);
+            // The new job has the largest number and no retries, so it is the last one.
             next = self.batches[b].unsent.last();
         }
         next.map(|(_, id, job)| (*id, *job))
     }
 
+    /// Returns `true` if the host cannot report a job before the deadline even if it starts at
+    /// once.
     fn is_always_late(&self, h: usize, batch: &Batch, versions: &[Usable]) -> bool {
         let host = &self.hosts[h];
         let own = versions.iter();
@@ -108,6 +111,7 @@ impl Engine<'_> {
         is_first: bool,
     ) {
         let batch = &self.campaign.batches()[b];
+        // A hundredth of the jobs has little influence on the estimate.
         if self.batches[b].news > batch.jobs.unwrap_or(0) / 100 {
             self.estimate(b);
         }

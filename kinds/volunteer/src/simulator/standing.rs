@@ -21,6 +21,7 @@ pub(super) struct Application {
 pub(super) struct Standings {
     versions: usize,
     histories: Vec<History>,
+    /// P by host and version \[%\].
     standing: Vec<f64>,
     pub applications: Vec<Application>,
 }
@@ -78,6 +79,8 @@ impl Standings {
         own.count += 1;
     }
 
+    /// Computes the percentiles of all hosts with results, for all versions of an application
+    /// together, and sorts the turnarounds. `able` returns `true` if a host can run a version.
     pub(super) fn refresh(&mut self, able: impl Fn(usize, usize) -> bool) {
         let hosts = self.histories.len() / self.versions.max(1);
         let mut new = Vec::new();

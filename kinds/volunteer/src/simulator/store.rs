@@ -5,6 +5,7 @@ use std::cmp::Reverse;
 /// The sort key of a job that has something to send: the retries, the number and the index.
 pub(super) type Waiting = (Reverse<u32>, u64, u32);
 
+/// The host, the version, and whether the result is correct.
 type JobResult = (u32, u16, bool);
 
 #[derive(Clone, Debug, Default)]
@@ -16,15 +17,20 @@ pub(super) struct Job {
     quorum: u32,
     correct: u32,
     wrong: u32,
+    /// The number of instances that wait to be sent.
     pub unsent: u32,
+    /// The number of instances that were sent and have not been given up.
     out: u32,
+    /// The number of instances so far, including those that have not been sent.
     pub total: u32,
+    /// The maximum number of instances.
     pub most: u32,
     pub done: bool,
     /// The number of instances that can still be returned.
     live: u32,
     pub hosts: Vec<u32>,
     results: Vec<JobResult>,
+    /// The sum of the times at which correct results were reported.
     came: f64,
 }
 
@@ -68,7 +74,11 @@ pub(super) struct Instance {
 #[derive(Debug, PartialEq)]
 pub(super) enum Change {
     None,
-    Done { right: u32, waited: f64 },
+    /// The number of correct results, and the sum of the times since their reports.
+    Done {
+        right: u32,
+        waited: f64,
+    },
     GivenUp,
 }
 
@@ -127,6 +137,7 @@ impl Store {
         (self.instances.len() - 1) as u32
     }
 
+    /// Adds a result. Returns the change of the job, and the results that are now validated.
     pub(super) fn report(&mut self, index: u32, now: f64) -> (Change, Vec<JobResult>) {
         let instance = self.instances[index as usize];
         let job = &mut self.jobs[instance.job as usize];

@@ -6,8 +6,8 @@
 //! is missing, its value is ten. A host is fast if its mean is less than 1. An application is
 //! accelerated if more than 100 hosts have been used for it, and more than a quarter of them are
 //! fast. If more than 85 % of a batch is done, or if fewer than 20 jobs are left, its jobs are only
-//! sent to fast hosts, and another instance is added to a job if all of its instances were sent a
-//! long time ago.
+//! sent to fast hosts, and another instance is added to a job if none of its instances waits to be
+//! sent or was sent within the median turnaround.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -65,7 +65,8 @@ impl Engine<'_> {
         }
     }
 
-    /// Adds an instance to each slow job, and also increases the maximum number of instances.
+    /// Adds an instance to each slow job. The maximum number of instances is increased by one each
+    /// time, so that it is not a limit here.
     fn send_again(&mut self, b: usize, median: f64) {
         let mut newest = BTreeMap::new();
         for n in &self.batches[b].out {

@@ -35,7 +35,7 @@ pub struct Made {
     pub competitors: Vec<Competitor>,
 }
 
-/// The name of the tuned rule, if a competing rule was significantly better and is selected.
+/// The name of the tuned rule if a competing rule was selected, which was significantly better.
 pub const TUNED: &str = "tuned";
 
 /// The competing rules.
@@ -50,7 +50,9 @@ pub struct Competitor {
     pub makespan: Option<Estimate>,
     /// The relative number of instances per job.
     pub instances: Option<Estimate>,
-    /// The relative difference of its cost. If a batch is not done, it counts as done at the end.
+    /// The difference of its cost, relative to the makespans of the selected rule. If it is
+    /// negative, this rule is better. If a batch is not done, it counts as done at the end of the
+    /// campaign.
     pub excess: Option<Estimate>,
 }
 
@@ -58,6 +60,9 @@ pub struct Competitor {
 const FRESH: u64 = 0x5eed_0000_0000;
 
 /// Computes a policy for a campaign. The `listener` is called to report the progress.
+///
+/// # Errors
+/// Returns the reason why there is no policy.
 pub fn synthesize(
     campaign: &Campaign,
     options: &Options,
@@ -113,6 +118,7 @@ fn measure(
     let mut rules = vec![(TUNED, Rule::Dispatch(tuned.rule))];
     let competitors = COMPETITORS.into_iter().zip(others);
     rules.extend(competitors.filter(|_| campaigns > 1));
+    // A policy file can only contain a dispatch rule that has all fixed parameters of the workload.
     let own = &campaign.record().policy;
     let dispatch = |n: usize| match rules[n].1 {
         Rule::Dispatch(rule) => Some(rule).filter(|rule| *rule == rule.with_fixed(own)),
@@ -187,7 +193,7 @@ pub struct Options {
     /// The maximum number of events that can be used by the search.
     pub events: u64,
     /// The number of campaigns for the claims, which must be at least 2. By default, it depends on
-    /// the number of events, but it is at most 8.
+    /// the number of events, from 2 to 8.
     pub campaigns: Option<u32>,
     /// The seed.
     pub seed: u64,
@@ -220,7 +226,8 @@ pub fn default_rule(campaign: &Campaign) -> Dispatch {
     rule.with_fixed(&campaign.record().policy)
 }
 
-/// Returns the bound for rules with a single bound: a stream's bound, or an eighth of the horizon.
+/// Returns the bound for rules with a single bound: the largest bound of a stream, or an eighth of
+/// the horizon if there is no stream.
 pub fn fixed_bound(campaign: &Campaign) -> f64 {
     let streams = campaign.batches().iter().filter(|own| own.is_stream());
     let bounds = streams.map(|own| own.limit);

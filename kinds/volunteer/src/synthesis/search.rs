@@ -15,6 +15,8 @@ const TIGHT: [f64; 2] = [75.0, 99.0];
 
 const TRIALS: u64 = 23;
 
+/// Returns the trials, the index of the selected one, and `true` if the budget was used before all
+/// trials were done.
 pub(super) fn search(
     campaign: &Campaign,
     options: &Options,

@@ -19,6 +19,7 @@ pub struct Trial {
     pub costs: Vec<f64>,
 }
 
+/// The objectives in addition to the cost.
 const OBJECTIVES: [fn(&Measures) -> Option<f64>; 3] = [
     |own| Some(own.tight() as f64),
     |own| Some(own.stopped as f64),
@@ -42,6 +43,7 @@ impl Trial {
         costs.then_with(|| self.burden().cmp(&other.burden()))
     }
 
+    /// Returns the difference from another trial for each objective and campaign, the cost first.
     fn less(&self, other: &Trial) -> Vec<Vec<f64>> {
         let costs = self.costs.iter().zip(&other.costs);
         let mut all = vec![costs.map(|(a, b)| a - b).collect::<Vec<f64>>()];
@@ -53,12 +55,15 @@ impl Trial {
         all
     }
 
+    /// Returns `true` if it is significantly better in one objective, and not significantly worse
+    /// in any other.
     fn beats(&self, other: &Trial) -> bool {
         let signs: Vec<i8> = self.less(other).iter().map(|own| sign(own)).collect();
         signs.contains(&-1) && !signs.contains(&1)
     }
 }
 
+/// Returns the sign of the mean difference, or 0 if it is not significant.
 fn sign(differences: &[f64]) -> i8 {
     if differences.iter().any(|own| !own.is_finite()) {
         // If a batch is not done, its cost is ∞. If this is true for both, they are equal.
@@ -72,7 +77,8 @@ fn sign(differences: &[f64]) -> i8 {
     }
 }
 
-/// Returns `true` for each trial that is not worse than another one, or else for the best one.
+/// Returns `true` for each trial that is not beaten by another one. If each of them is beaten,
+/// since tests can be cyclic, this is the trial with the lowest cost.
 pub fn front(trials: &[Trial]) -> Vec<bool> {
     let beaten = |trial: &Trial| trials.iter().any(|other| other.beats(trial));
     let mut front: Vec<bool> = trials.iter().map(|trial| !beaten(trial)).collect();
@@ -86,7 +92,8 @@ pub fn front(trials: &[Trial]) -> Vec<bool> {
 
 const TOLERANCE: f64 = 0.02;
 
-/// Selects the trial of the front with the lowest cost to the volunteers and almost the least cost.
+/// Selects the trial with the lowest cost to the volunteers, from all trials of the front whose
+/// cost is not significantly larger than the minimum and at most 2 % larger.
 pub(super) fn choose(trials: &[Trial]) -> Option<usize> {
     let front = front(trials);
     let on = || (0..trials.len()).filter(|n| front[*n]);
@@ -104,7 +111,8 @@ pub(super) fn costs(run: &Run, first: &Run) -> Vec<f64> {
     pairs.map(|(own, first)| cost(own, first)).collect()
 }
 
-/// Returns the relative difference in cost. If a batch is not done, it counts as done at the end.
+/// Returns the difference in cost on the same campaigns, relative to the makespans of `other`. If a
+/// batch is not done, it counts as done at the end of its campaign.
 pub(super) fn excess(one: &Run, other: &Run) -> Option<Estimate> {
     let (one, other) = (one.at_least(), other.at_least());
     let pairs = costs(&one, &other).into_iter();
@@ -112,6 +120,8 @@ pub(super) fn excess(one: &Run, other: &Run) -> Option<Estimate> {
     estimate(pairs.map(|(a, b)| Some(a - b).filter(|excess| excess.is_finite())))
 }
 
+/// Returns the rule `own`, or a rule that is allowed by `may` and significantly better, until there
+/// is none. The number of steps is limited, because tests can be cyclic.
 pub(super) fn unbeaten(runs: &[Run], mut own: usize, may: impl Fn(usize) -> bool) -> usize {
     for _ in runs {
         let others = (0..runs.len()).filter(|n| may(*n));
@@ -125,7 +135,8 @@ pub(super) fn unbeaten(runs: &[Run], mut own: usize, may: impl Fn(usize) -> bool
     own
 }
 
-/// Returns the relative median makespan, plus the fraction of the jobs and batches that are late.
+/// Returns the median makespan relative to `first`, plus the fractions of the jobs and of the
+/// batches that missed their deadlines.
 fn cost(own: &Measures, first: &Measures) -> f64 {
     let mut batches = own.batches.iter();
     let mut makespan = 0.0;

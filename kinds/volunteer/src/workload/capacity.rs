@@ -68,6 +68,9 @@ impl Campaign {
         sum
     }
 
+    /// Returns, for each group of hosts and type of processor that can run one of these
+    /// applications, the group, the number of processors, their speed, and the maximum efficiency
+    /// of a version that is released before the end of the campaign.
     fn usable(&self, of: &[usize]) -> impl Iterator<Item = (&HostsRecord, f64, &Size, f64)> {
         let types = Processor::ALL.into_iter().filter_map(|processor| {
             let usable = self.versions.iter().filter(|version| {
@@ -125,7 +128,7 @@ impl Campaign {
         let (work, mean) = (self.work(batch), batch.size.mean());
         let least = batch.size.least().value();
         let (work, size, time) = match batch.quality {
-            // A stream never ends, but there must be a host for which each job is not too long.
+            // A stream never ends, but its smallest job must not be too long for the fastest hosts.
             Quality::Throughput => (0.0, least, batch.limit),
             Quality::Afap => (work, mean, self.horizon() - batch.submitted),
             Quality::Short | Quality::Long => (work, mean, batch.limit),
@@ -143,6 +146,7 @@ impl Campaign {
         let groups = self.usable(&application);
         let most = groups.map(|(hosts, count, speed, efficiency)| {
             let done = efficiency * hosts.most_on(time - hosts.least_delay());
+            // A job that is not finished in time does not count.
             let [fastest, usual] = [greatest(speed), speed.mean()].map(|own| own * done * rounded);
             if least == mean && fastest == usual {
                 count * (usual / mean).floor() * mean
@@ -204,6 +208,7 @@ impl HostsRecord {
         self.delay.as_ref().map_or(0.0, |law| law.least().value())
     }
 
+    /// Returns the maximum time on and the minimum time off \[time\].
     fn best_turn(&self) -> (f64, f64) {
         let turns = self.availability.as_ref();
         turns.map_or((f64::INFINITY, 0.0), |own| {
@@ -211,11 +216,13 @@ impl HostsRecord {
         })
     }
 
+    /// Returns the minimum time off during a job that takes the time `run` while the host is on.
     fn least_off(&self, run: f64) -> f64 {
         let (on, off) = self.best_turn();
         ((run / on * (1.0 - 1e-9)).ceil() - 1.0).max(0.0) * off
     }
 
+    /// Returns the maximum time on within `time` \[time\], or 0 if it is negative.
     fn most_on(&self, time: f64) -> f64 {
         let ((on, off), time) = (self.best_turn(), time.max(0.0));
         if on.is_infinite() {

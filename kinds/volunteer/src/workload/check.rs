@@ -142,6 +142,7 @@ impl CampaignDocument {
             "speed" | "gpu_speed" => format!("work per {}", self.time_unit),
             _ => self.time_unit.clone(),
         };
+        // A delay of 0 is allowed.
         let mean = Decimal::ZERO;
         let none = (what == "delay").then_some(Size::Deterministic { mean });
         let Some(law) = law.filter(|law| none.as_ref() != Some(law)) else {
@@ -283,6 +284,8 @@ impl BatchRecord {
         at.positive("arrival_rate", self.arrival_rate, help);
     }
 
+    /// Checks that it has the keys that its quality requires, and no other ones. A key is not
+    /// missing if its value could not be read, because this has already been reported.
     fn check_quality(&self, owner: &str, at: &mut FaultsAt<'_>) {
         let word = written(&self.quality);
         let is_stream = self.quality == Quality::Throughput;

@@ -91,7 +91,7 @@ pub struct ApplicationRecord {
     /// The number of results that must agree, ≥ 1.
     #[serde(default = "one")]
     pub quorum: u32,
-    /// The number of instances after which a job is given up (default: 5 plus three per result).
+    /// The number of instances after which a job is given up (default: 5 plus 3 times the quorum).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub instances: Option<u32>,
     /// The versions of the application.
@@ -109,7 +109,7 @@ pub struct VersionRecord {
     /// The speed relative to other versions for the same processor type, which must be positive.
     #[serde(default = "unit")]
     pub efficiency: Decimal,
-    /// The release time \[time\], when it replaces all other versions for the same processor.
+    /// The release time \[time\], when it replaces the older versions for the same processor.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub released: Option<Decimal>,
 }
@@ -186,7 +186,7 @@ pub enum Quality {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PolicyRecord {
-    /// If a batch has no estimate yet, its jobs are sent to hosts above this percentile, 0 to 100.
+    /// If a batch has no estimate yet, only hosts above this percentile get its jobs, 0 to 100.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first_percentile: Option<Decimal>,
     /// A host above this percentile can get a deadline before the estimate of the batch, 0 to 100.
@@ -249,7 +249,10 @@ impl WorkloadDocument for CampaignDocument {
 }
 
 impl Campaign {
-    /// Parses a document and returns a list of all errors. The `name` is used in the messages.
+    /// Parses a document. The `name` of the file is used in the messages.
+    ///
+    /// # Errors
+    /// Returns [`DocumentError::Faults`] with all errors that were found.
     pub fn parse(text: &str, name: &str) -> Result<Parsed<Self>, DocumentError> {
         CampaignDocument::parse(text, name)
     }

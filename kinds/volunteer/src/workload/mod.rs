@@ -100,7 +100,7 @@ impl Campaign {
         self.batches.iter().map(|batch| batch.application).collect()
     }
 
-    /// Returns the versions of all applications, in this order.
+    /// Returns the versions of all applications, in the order of the applications.
     pub fn versions(&self) -> &[Version] {
         &self.versions
     }

@@ -4,10 +4,10 @@
 //!
 //! Let `a_1 ≤ a_2 ≤ …` be the prices, and let `V(x) = Σ a_k x_(k)`, where the remaining sizes are
 //! in descending order. If there are `k` jobs, the value of `V` decreases at most at the rate
-//! `max Σ_{i ≤ k} a_i s(θ_i)`, where `s` is the best speedup. The cost increases at least at the
-//! rate `U_k`, which is the sum of the `k` smallest weights. If the maximum is not greater than
-//! `U_k` for any `k`, then `V` is a lower bound. By weak duality, the maximum is at most
-//! `νN + Σ max_θ (a_i s(θ) − νθ)`.
+//! `max Σ_{i ≤ k} a_i s(θ_i)`, where `s` is the best of the speedups. The cost increases at least
+//! at the rate `U_k`, which is the sum of the `k` smallest weights. If the maximum is at most `U_k`
+//! for each `k`, then `V` of the sizes is a lower bound on the cost of any policy. By weak duality,
+//! the maximum is at most `νN + Σ max_θ (a_i s(θ) − νθ)` for any rent `ν`.
 //!
 //! # Rents
 //!
@@ -15,7 +15,8 @@
 //! costs of the individual jobs with this rent, minus `N ∫ν`. If the job `i` ends at time `T`, its
 //! cost is at least `w_i T + max_a (a x_i − ∫_0^T g_i(a, ν))`, where
 //! `g_i(a, ν) = max_θ (a s_i(θ) − νθ)`. If the rent is constant in an interval that starts at `t`,
-//! then for any `a` the cost is at least `a x_i + w_i t − ∫_0^t g_i − max(0, g_i − w_i)·length`.
+//! then for any `a` the cost is at least `a x_i + w_i t − ∫_0^t g_i − max(0, g_i − w_i)·length` for
+//! all `T` in the interval.
 
 use super::thirds;
 use crate::artifact::Rent;
@@ -23,7 +24,8 @@ use crate::workload::{Curve, Job, Pool};
 
 const HALVINGS: usize = 52;
 
-/// Returns the lower bound that follows from the prices, or an error if the prices are too high.
+/// Returns the lower bound that follows from the prices, which start with the largest job, or an
+/// error if they are too high.
 pub(super) fn least_cost(pool: &Pool, prices: &[f64], near: f64) -> Result<f64, String> {
     let mut weights: Vec<f64> = pool.jobs().iter().map(|job| job.weight).collect();
     weights.sort_by(f64::total_cmp);
@@ -43,6 +45,7 @@ pub(super) fn least_cost(pool: &Pool, prices: &[f64], near: f64) -> Result<f64, 
                 prices[..=k].iter().map(|price| (*price, curves))
             }),
         };
+        // If the first sums of powers underflow, the worth is far below the limit.
         if worth > due * (1.0 + near) {
             return Err(format!(
                 "the work of {} jobs is worth {worth} per unit of time at these prices, expected at most {due}",
@@ -54,7 +57,8 @@ pub(super) fn least_cost(pool: &Pool, prices: &[f64], near: f64) -> Result<f64, 
     Ok(sizes.zip(prices).map(|(size, price)| size * price).sum())
 }
 
-/// Returns an upper bound on the worth of the work at these prices, and improves `rent`.
+/// Returns an upper bound on the worth of the work per unit of time at these prices, where each job
+/// has the best of its speedups. The first guess `rent` is replaced by the best rent.
 pub(super) fn most_worth<'a, J>(servers: f64, rent: &mut f64, jobs: impl Fn() -> J) -> f64
 where
     J: Iterator<Item = (f64, &'a [Curve])>,
@@ -84,15 +88,17 @@ where
     high * servers + jobs().map(|job| gain(job, high).0).sum::<f64>()
 }
 
+/// Checks that the jobs need at least all servers to end before this time.
 pub(super) fn least_makespan(pool: &Pool, time: f64, near: f64) -> Result<(), String> {
     let early = time * (1.0 - near);
     let needs = |job: &Job| pool.curves()[job.curve].servers_for(job.size / early);
     let needs: Option<f64> = pool.jobs().iter().map(needs).sum();
     let enough = needs.filter(|needs| *needs < pool.servers());
-    let why = |n| format!("all jobs can end before {time}, and only {n} servers are needed");
+    let why = |n| format!("all jobs can end before {time} on {n} servers");
     enough.map_or(Ok(()), |n| Err(why(n)))
 }
 
+/// Returns the lower bound that follows from the rents.
 pub(super) fn least_with_rents(pool: &Pool, rents: &[Rent]) -> f64 {
     let mut before = 0.0;
     let paid = |rent: &Rent| rent.rent * (rent.until - std::mem::replace(&mut before, rent.until));
@@ -104,8 +110,8 @@ pub(super) fn least_with_rents(pool: &Pool, rents: &[Rent]) -> f64 {
     alone.sum::<f64>() - paid
 }
 
-/// Returns the minimum cost of a job that ends in interval `n`. It is only exact if it is below
-/// `enough`.
+/// Returns a lower bound on the cost of a job that ends in interval `n`. The search for the best
+/// one stops at `enough`.
 fn ending_within(pool: &Pool, job: &Job, rents: &[Rent], n: usize, enough: f64) -> f64 {
     let curve = &pool.curves()[job.curve];
     let most = curve.cap.min(pool.servers());
@@ -122,6 +128,7 @@ fn ending_within(pool: &Pool, job: &Job, rents: &[Rent], n: usize, enough: f64) 
         }
         let rest = match rents.get(n) {
             Some(rent) => (gain(a, rent.rent) - job.weight).max(0.0) * (rent.until - start),
+            // After the last rent, the servers are free, so the price cannot be this high.
             None if a * curve.at(most) > job.weight => return f64::NEG_INFINITY,
             None => 0.0,
         };
@@ -157,11 +164,11 @@ fn ending_within(pool: &Pool, job: &Job, rents: &[Rent], n: usize, enough: f64) 
     best
 }
 
-/// The number of golden-section steps. With this number, the relative error of the price is 1e-12.
+/// The number of golden-section steps, which reduce the range of the price by a factor of 1e-12.
 const SECTIONS: usize = 60;
 
-/// Returns the lower bound on the mean response time if the rent is ν, which is
-/// `E[S] min_θ (1 + νθ)/s(θ) − νN/λ`.
+/// Returns the lower bound on the mean response time for any one rent ν, which is
+/// `E[S] min_θ (1 + νθ)/s(θ) − νN/λ`. The function of θ has a single minimum.
 pub(super) fn least_response(servers: f64, curve: &Curve, rate: f64, mean: f64, rent: f64) -> f64 {
     let per_work = |k: f64| (1.0 + rent * k) / curve.at(k);
     let most = curve.cap.min(servers);

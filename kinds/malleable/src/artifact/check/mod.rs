@@ -28,28 +28,20 @@ pub(super) fn check(artifact: &Artifact, workload: &Workload, findings: &mut Fin
         }
         (Workload::Stream(stream), Policy::Online(online)) => {
             if artifact.evidence != Evidence::default() {
-                findings.add(
-                    "evidence",
-                    "the evidence is only for a plan, but the jobs of this workload arrive over time",
-                );
+                findings.add("evidence", "expected none, because jobs arrive over time");
             }
             online::check(stream, online, &artifact.claims, findings);
         }
         (Workload::Pool(_), _) => {
-            findings.add(
-                "policy",
-                "expected a plan, because all jobs are present at the start",
-            );
+            findings.add("policy", "expected a plan, because no job arrives later");
         }
         (Workload::Stream(_), _) => {
-            findings.add(
-                "policy",
-                "expected an online rule, because the jobs arrive over time",
-            );
+            findings.add("policy", "expected an online rule, because jobs arrive");
         }
     }
 }
 
+/// Returns an interval that contains the minimum of a function with one minimum, by ternary search.
 fn thirds(mut low: f64, mut high: f64, turns: usize, of: impl Fn(f64) -> f64) -> (f64, f64) {
     for _ in 0..turns {
         let [a, b] = [low + (high - low) / 3.0, high - (high - low) / 3.0];
@@ -60,13 +52,10 @@ fn thirds(mut low: f64, mut high: f64, turns: usize, of: impl Fn(f64) -> f64) ->
 
 fn derived_as(claim: &Claim, method: Method, findings: &mut Findings) {
     if claim.method != method {
-        let message = "this quantity is derived by another method for this policy";
+        let message = "for this policy, the quantity is derived by another method";
         findings.add("method", message);
     }
     if method != Method::Simulated && claim.half_width.is_some() {
-        findings.add(
-            "",
-            "a claim can only have a `half_width` if it was simulated",
-        );
+        findings.add("", "expected no `half_width`, as it is not simulated");
     }
 }

@@ -9,9 +9,8 @@ use synth_core::artifact::{Findings, Grounds, nonnegative, positive};
 
 const SIMULATED: Grounds =
     Grounds::Judged("the interval is not below the bound; `synth simulate` tries to refute it");
-const BOUND: Grounds = Grounds::Derived(
-    "weak duality: each job pays a rent for its servers, and does not depend on the other jobs",
-);
+const BOUND: Grounds =
+    Grounds::Derived("weak duality: each job pays rent for its servers, and is scheduled alone");
 
 pub(super) fn check(stream: &Stream, online: &Online, claims: &[Claim], findings: &mut Findings) {
     findings.within("policy.online", |f| {
@@ -38,10 +37,7 @@ pub(super) fn check(stream: &Stream, online: &Online, claims: &[Claim], findings
             }
             Quantity::MeanResponse => simulated(claim, bound, f),
             Quantity::MeanNumber => simulated(claim, bound * stream.arrival_rate(), f),
-            _ => f.add(
-                "",
-                "this quantity can only be used if all jobs are present at the start",
-            ),
+            _ => f.add("", "it requires that no job arrives after the start"),
         });
     }
     littles_law(stream, claims, findings);
@@ -51,7 +47,7 @@ fn simulated(claim: &Claim, least: f64, findings: &mut Findings) {
     derived_as(claim, Method::Simulated, findings);
     positive("value", claim.value, findings);
     let Some(half_width) = claim.half_width else {
-        return findings.add("", "a claim must have a `half_width` if it was simulated");
+        return findings.add("", "expected a `half_width`, as it is simulated");
     };
     positive("half_width", half_width, findings);
     if half_width > claim.value {
@@ -78,6 +74,7 @@ fn littles_law(stream: &Stream, claims: &[Claim], findings: &mut Findings) {
     }
 }
 
+/// Returns the maximum of the bound over all constant rents. It is a concave function of the rent.
 fn bound(stream: &Stream) -> f64 {
     let (servers, rate) = (stream.servers(), stream.arrival_rate());
     let mean = stream.size().mean();

@@ -1,9 +1,10 @@
 //! Computes a lower bound for a few jobs from all orders in which the jobs can end.
 //!
-//! Let `a_1, a_2, …` be prices. If, for each `k`, the work of the `k` jobs that end last is worth
-//! at most `W_k` per unit of time, then the cost of a plan with this order is at least `Σ a_k x_k`.
-//! The price of a job is lower if it is placed earlier, so there is also a bound for a partial
-//! order.
+//! Let `a_1, a_2, …` be prices, from the last job to end. If, for each `k`, the work of the `k`
+//! jobs that end last is worth at most `W_k` per unit of time, then the cost of a plan with this
+//! order is at least `Σ a_k x_k`. Each price is the largest one for which this is true, found by
+//! bisection. A job has a lower price in the next place than in a later one, so there is also a
+//! bound for a partial order.
 
 use super::bound::most_worth;
 use crate::workload::Pool;
@@ -17,9 +18,7 @@ const LOOKED_AT: usize = 20_000;
 /// Checks that there is no order with a lower cost. The error is the reason why this is not proved.
 pub(super) fn no_order_costs_less(pool: &Pool, least: f64, near: f64) -> Result<(), String> {
     if pool.jobs().len() > MOST {
-        return Err(format!(
-            "there are too many jobs to check all orders: at most {MOST} jobs are supported"
-        ));
+        return Err(format!("too many jobs to check all orders: at most {MOST}"));
     }
     let mut look = Look {
         pool,
@@ -33,6 +32,7 @@ pub(super) fn no_order_costs_less(pool: &Pool, least: f64, near: f64) -> Result<
 struct Look<'a> {
     pool: &'a Pool,
     enough: f64,
+    /// The jobs from the last one to end, with their prices.
     placed: Vec<(usize, f64)>,
     looks: usize,
 }
@@ -40,7 +40,7 @@ struct Look<'a> {
 impl Look<'_> {
     fn from(&mut self, known: f64, due: f64) -> Result<(), String> {
         let left = self.looks.checked_sub(1);
-        self.looks = left.ok_or("there are too many orders to check all of them")?;
+        self.looks = left.ok_or("too many orders to check all of them")?;
         let is_placed = |i: &usize| self.placed.iter().any(|(placed, _)| placed == i);
         let others = (0..self.pool.jobs().len()).filter(|i| !is_placed(i));
         let next: Vec<(usize, f64)> = others.map(|i| (i, self.price(i, due))).collect();
@@ -50,10 +50,8 @@ impl Look<'_> {
             return Ok(());
         }
         if next.len() <= 1 {
-            let why = "by the bound, which is too low";
-            return Err(format!(
-                "there is an order for which the cost of the jobs is only {least} {why}"
-            ));
+            let why = "and no more is proved";
+            return Err(format!("in one order they cost at least {least}, {why}"));
         }
         for (i, price) in next {
             let job = &self.pool.jobs()[i];
@@ -64,6 +62,7 @@ impl Look<'_> {
         Ok(())
     }
 
+    /// Returns the largest price of a job that is next after the placed jobs.
     fn price(&self, i: usize, due: f64) -> f64 {
         let due = due + self.pool.jobs()[i].weight;
         let (mut low, mut high) = (0.0, due / self.pool.curve(i).at(self.pool.servers()));

@@ -6,20 +6,18 @@ use crate::policy::Rule;
 use crate::workload::{Objective, Pool};
 use synth_core::artifact::{Findings, Grounds, is_close, nonnegative, positive};
 
+/// The fraction of the servers that may be used twice because of rounding errors.
 const ROUNDING: f64 = 1e-9;
 
 /// If there are more jobs than this and the speedup is a power, the end times are only verified.
 const EXECUTED: usize = 64;
 
 const FLOW: Grounds = Grounds::Derived("the plan is executed from one job completion to the next");
-const WORK: Grounds =
-    Grounds::Derived("the work that is done on each job until its end is equal to its size");
-const BOUND: Grounds = Grounds::Derived(
-    "weak duality: there is no policy that can do work that is worth more than the cost of its time",
-);
+const WORK: Grounds = Grounds::Derived("the work done on each job until its end is its size");
+const BOUND: Grounds =
+    Grounds::Derived("weak duality: no policy does work that is worth more than its time costs");
 
-const ORDERS: Grounds =
-    Grounds::Derived("weak duality, for each of the orders in which the jobs can end");
+const ORDERS: Grounds = Grounds::Derived("weak duality, for each order in which jobs can end");
 
 pub(super) fn check(pool: &Pool, plan: &Plan, artifact: &Artifact, findings: &mut Findings) {
     let evidence = &artifact.evidence;
@@ -51,10 +49,7 @@ pub(super) fn check(pool: &Pool, plan: &Plan, artifact: &Artifact, findings: &mu
                 }
             }
             Quantity::MeanNumber | Quantity::LeastResponse => {
-                f.add(
-                    "",
-                    "this quantity can only be used if the jobs arrive over time",
-                );
+                f.add("", "it requires that the jobs arrive over time");
             }
             quantity => {
                 derived_as(claim, Method::ExactFlow, f);
@@ -87,10 +82,7 @@ fn rule(rule: &Rule, pool: &Pool, findings: &mut Findings) {
                 findings.all_nonnegative(&path, &phase.servers, jobs, "job");
                 let (sum, all) = (phase.servers.iter().sum::<f64>(), pool.servers());
                 if sum > all * (1.0 + ROUNDING) {
-                    findings.add(
-                        &path,
-                        format!("{sum} servers in total, but there are only {all}"),
-                    );
+                    findings.add(&path, format!("{sum} servers, but there are only {all}"));
                 }
                 let parts = phase.servers.iter().position(|k| k.fract() != 0.0);
                 if let Some(i) = parts.filter(|_| pool.record().whole_servers) {
@@ -112,11 +104,12 @@ fn ascending(path: &str, ends: impl Iterator<Item = f64>, findings: &mut Finding
     }
 }
 
-/// Verifies the end times at these prices. Returns `false` if the speedup is not `k^p` with p < 1.
+/// Verifies the end times at these prices. Returns `false` if the jobs do not share a speedup `k^p`
+/// with p < 1.
 ///
-/// Let `b_i = a_i^c`, and let `B(t)` be the sum of `b` over the remaining jobs. The rate of the job
-/// `i` is `(N b_i/B)^p`, so its work is `(N b_i)^p Φ(T_i)`, where `Φ` is the integral of `B^−p`.
-/// The computation uses logarithms.
+/// Let `b_i = a_i^c` with `c = 1/(1 − p)`, and let `B(t)` be the sum of `b` over the remaining
+/// jobs. The rate of the job `i` is `(N b_i/B)^p`, so its work until its end is `(N b_i)^p Φ(T_i)`,
+/// where `Φ` is the integral of `B^−p`. The values have no common scale, so logarithms are used.
 fn verified(pool: &Pool, prices: &[f64], ends: &[f64], findings: &mut Findings) -> bool {
     let curves = pool.curves().iter();
     let powers = curves.map(|curve| curve.smooth_power(pool.servers()));
@@ -162,10 +155,7 @@ fn executed(plan: &Plan, pool: &Pool, findings: &mut Findings) -> Vec<f64> {
         let sum: f64 = servers.iter().sum();
         let within = sum <= pool.servers() * (1.0 + ROUNDING);
         if !within || servers.iter().any(|k| *k < 0.0) {
-            findings.add(
-                "policy.plan.rule",
-                format!("the number of servers that are used is {sum}"),
-            );
+            findings.add("policy.plan.rule", format!("it allocates {sum} servers"));
             return ends;
         }
         let stage = done.len() - remaining.len();
@@ -191,6 +181,7 @@ fn executed(plan: &Plan, pool: &Pool, findings: &mut Findings) -> Vec<f64> {
         for (&i, speed) in remaining.iter().zip(&speeds) {
             done[i] += speed * step;
         }
+        // Jobs that end at the same time can have rounding errors.
         let is_done = |i: usize| done[i] >= pool.jobs()[i].size * (1.0 - 1e-12);
         for &i in &remaining {
             if ending && i == first || is_done(i) {
@@ -233,11 +224,7 @@ fn proof(evidence: &Evidence, pool: &Pool, ends: &[f64], findings: &mut Findings
         positive(format!("prices[{i}]"), *price, findings);
     }
     if !prices.is_sorted() {
-        findings.differs(
-            "prices",
-            "not sorted",
-            "prices in ascending order, where the first one is for the largest job",
-        );
+        findings.differs("prices", "not sorted", "ascending, largest job first");
     }
     for (n, rent) in rents.iter().enumerate() {
         nonnegative(format!("rents[{n}].rent"), rent.rent, findings);
@@ -247,7 +234,7 @@ fn proof(evidence: &Evidence, pool: &Pool, ends: &[f64], findings: &mut Findings
     findings.stands("rents", BOUND);
 }
 
-/// Returns the value of this quantity for the given end times.
+/// Returns the value of this quantity for the given end times, or NaN if they do not determine it.
 pub fn cost(pool: &Pool, quantity: Quantity, ends: &[f64]) -> f64 {
     let each = || pool.jobs().iter().zip(ends);
     match quantity {
@@ -260,6 +247,7 @@ pub fn cost(pool: &Pool, quantity: Quantity, ends: &[f64]) -> f64 {
     }
 }
 
+/// Checks the claim that the cost is at most this fraction above the minimum.
 fn gap(evidence: &Evidence, claim: &Claim, pool: &Pool, ends: &[f64]) -> Result<(), String> {
     let (value, Evidence { prices, rents, .. }) = (claim.value, evidence);
     let cost = cost(pool, pool.objective().quantity(), ends);

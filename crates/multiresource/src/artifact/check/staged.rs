@@ -1,5 +1,6 @@
 //! The queue of a type whose sizes have stages, built by following events from the empty queue. The
-//! maker enumerates the states by their position instead (`synth_queues::ctmc::staged_qbd`).
+//! maker enumerates the states by their position instead (`synth_queues::ctmc::staged_qbd`). Both
+//! use the types for levels and distributions, and the number of phases that predicts the work.
 //!
 //! The oldest jobs are served first. A job that loses its slot keeps its stage. A stage is drawn
 //! when a job is among the first β, the largest number of slots. For the first `min c > 0` jobs,
@@ -22,7 +23,9 @@ struct Phase {
 struct Jobs<'a> {
     queue: &'a ModulatedQueue<'a>,
     size: &'a PhaseType,
+    /// `min c > 0`.
     fewest: u32,
+    /// β.
     most: usize,
 }
 
@@ -38,6 +41,7 @@ pub(super) fn chain(queue: &ModulatedQueue<'_>, size: &PhaseType) -> Qbd {
         fewest: fewest.copied().unwrap_or(0),
         most,
     };
+    // The phases that have been found, by the number of jobs up to β.
     let mut places: Vec<HashMap<Phase, usize>> = vec![HashMap::new(); most + 1];
     let mut levels = vec![Level::default(); most + 2];
     let empty = Phase {
@@ -77,6 +81,7 @@ pub(super) fn chain(queue: &ModulatedQueue<'_>, size: &PhaseType) -> Qbd {
 }
 
 impl Jobs<'_> {
+    /// Returns the possible events in a phase: the number of jobs, the phase, and the rate.
     fn events(&self, count: usize, phase: &Phase) -> Vec<(usize, Phase, f64)> {
         let mut events = Vec::new();
         for (edge, _) in self.queue.edges() {
@@ -122,6 +127,8 @@ impl Jobs<'_> {
         events
     }
 
+    /// Adds the end of a stage: a job continues with the next stage, or leaves, so that only `rest`
+    /// remains and the next waiting job begins.
     fn end_stage(
         &self,
         (count, stage): (usize, usize),

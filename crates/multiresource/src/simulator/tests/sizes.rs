@@ -23,6 +23,7 @@ fn moments(workload: &Workload, i: usize) -> (f64, f64) {
     (size.mean(), size.mean().powi(2) * (1.0 + size.scv()))
 }
 
+/// The tolerance is 3.29 standard errors (99.9 %).
 #[test]
 fn sampled_sizes_have_the_moments_of_their_law() {
     for law in LAWS {
@@ -76,6 +77,7 @@ fn a_single_server_has_the_mean_of_pollaczek_and_khinchine() {
     }
 }
 
+/// Each type has to wait for the work of both of the types.
 #[test]
 fn exponential_and_other_sizes_can_be_mixed() {
     let workload = workload(1, &[(0.2, LAWS[0]), (0.3, LAWS[2])]);
@@ -98,7 +100,8 @@ fn without_waiting_only_the_mean_size_matters() {
     }
 }
 
-/// Preemptive priority by index, with a clock that only consumes random numbers.
+/// A preemptive priority by the index of the type. Its clock has no effect, except that it draws
+/// random numbers.
 #[derive(Clone)]
 struct Priority;
 
@@ -141,8 +144,9 @@ fn two_types() -> Workload {
     )
 }
 
-/// Preemptive resume: E[T₁] = E[S₁] + R₁/(1−ρ₁), E[T₂] = E[S₂]/(1−ρ₁) + R₂/((1−ρ₁)(1−ρ₁−ρ₂)), with
-/// R_i = Σ λE[S²]/2 over the types up to i.
+/// Preemptive resume: `E[T₁] = E[S₁] + R₁/(1−ρ₁)` and
+/// `E[T₂] = E[S₂]/(1−ρ₁) + R₂/((1−ρ₁)(1−ρ₁−ρ₂))`, where `R_i = Σ λE[S²]/2` is the sum over the
+/// types up to i. The means would be different if a preempted job had to start again.
 #[test]
 fn a_preempted_job_resumes_where_it_was_stopped() {
     let workload = two_types();
@@ -160,7 +164,8 @@ fn a_preempted_job_resumes_where_it_was_stopped() {
     }
 }
 
-/// If the arrivals and the sizes are the same, then the server is empty at the same times.
+/// If the arrivals and the sizes are the same and no work is lost, then the server is empty at the
+/// same times for all policies that never idle.
 #[test]
 fn arrivals_and_sizes_are_common_and_work_is_conserved() {
     let workload = two_types();
@@ -208,6 +213,8 @@ fn times_when_empty<P: Policy + Clone + 'static>(workload: &Workload, policy: P)
     seen.lock().unwrap().clone()
 }
 
+/// Section 7 with exponential sizes that are written as hyperexponential ones. The clocks are still
+/// used for the slots that are not ended by a job.
 #[test]
 fn the_calendar_reproduces_exponential_results() {
     let path = format!("{}/../../models/section7.yaml", env!("CARGO_MANIFEST_DIR"));
@@ -232,6 +239,7 @@ fn the_calendar_reproduces_exponential_results() {
     }
 }
 
+/// The mean number of jobs in service is λE\[S\] (Little's law).
 #[test]
 fn all_work_is_done_under_every_rule_and_a_seed_has_one_result() {
     let workload = model("section7_phases").scaled(0.625).unwrap();

@@ -47,8 +47,9 @@ impl PolicyConfig for LongestWaitingConfig {
     }
 }
 
-/// First-Fit with at most m running jobs of each type (non-preemptive, not from a paper). The cost
-/// is O(K) for each job that is started. A type is stable only if its load is less than m.
+/// This is First-Fit with a limit of m running jobs for each type. It is not preemptive and not
+/// from a paper. The cost is O(K) for each job that is started. A type is stable only if its load
+/// is less than m.
 #[derive(Clone, Debug)]
 struct LongestWaiting {
     most: u32,
@@ -72,6 +73,8 @@ impl Policy for LongestWaiting {
 
 use super::{Contender, agrees, erlang_c, events, one_type, quiet, rule};
 
+/// With only one type, it starts all of the jobs that fit, like First-Fit, or m jobs if this is
+/// less, as with m servers.
 #[test]
 fn a_new_rule_can_be_simulated() {
     let (workload, settings) = (one_type(8, 2.4), events(200_000));

@@ -87,7 +87,6 @@ impl PriceCut {
             .collect())
     }
 
-    /// Returns the fleet with only these types.
     fn part(&self, fleet: &Fleet) -> Result<Fleet, CertificateError> {
         let laws = |why: &str| CertificateError::Laws(why.into());
         if !fleet.types().iter().all(JobType::is_poisson) {

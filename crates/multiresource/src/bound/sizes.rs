@@ -103,7 +103,6 @@ pub fn check_sizes(
     least_by_sizes(cut, fleet, objective, TOLERANCE)
 }
 
-/// The relative tolerance for the integral of a bound.
 const TOLERANCE: f64 = 1e-3;
 
 /// The relative error of the rounding and of the special functions.

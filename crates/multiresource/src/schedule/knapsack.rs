@@ -34,7 +34,6 @@ fn bound<'a>(items: impl Iterator<Item = &'a Item<f64>>, mut left: f64) -> f64 {
     bound
 }
 
-/// Returns whether the remaining items could increase the value to `bar`.
 fn is_promising(walk: &DepthFirst<f64>, bar: f64) -> bool {
     walk.value + bound(walk.open().iter(), walk.left) >= bar
 }

@@ -5,7 +5,6 @@ use num_traits::{One, Zero};
 use crate::workload::{Fleet, JobType};
 use synth_core::number::Decimal;
 
-/// The maximum number of schedules that are visited to find a step.
 const VISITS: u32 = 200_000;
 
 /// Returns the smallest amount of resource j such that the schedulable set is changed if it is

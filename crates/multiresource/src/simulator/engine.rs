@@ -84,7 +84,6 @@ impl Engine {
         self.recorder.arrived(i, time, || system.present(i));
     }
 
-    /// Records the ticks until the event at time `now`, before which nothing changes.
     #[cold]
     fn tick(&mut self, now: f64) {
         let series = &mut self.recorder.series;

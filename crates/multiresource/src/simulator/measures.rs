@@ -56,8 +56,6 @@ pub fn classes(workload: &Workload) -> Vec<JobClass> {
     class.collect()
 }
 
-/// Returns the job types of a fleet, with the fraction of each resource of all servers that is used
-/// by a job.
 pub(super) fn classes_of_fleet(fleet: &Fleet) -> Vec<JobClass> {
     let capacity = fleet.capacity();
     let part = |job_type: &JobType| {
@@ -93,7 +91,6 @@ pub(super) struct Columns {
 impl Columns {
     pub(super) const SWITCHES: usize = 0;
 
-    /// The integral of the number of servers under the guard.
     pub(super) const GUARDED: usize = 1;
 
     pub(super) fn of(workload: &Workload) -> Self {
@@ -108,7 +105,6 @@ impl Columns {
         2 + j
     }
 
-    /// The integral of the number of slots that are offered to type i.
     pub(super) fn offered(self, i: usize) -> usize {
         2 + self.resources + i
     }

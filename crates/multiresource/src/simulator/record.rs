@@ -167,7 +167,6 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
 
-    /// The stretch is the same for each of the rules, and the jobs that run at the same time fit.
     #[test]
     fn recorded_jobs_fit_together() {
         let text = "kind: multiresource\ntime_unit: s\nserver: {capacity: {cpu: 4}}\njobs:

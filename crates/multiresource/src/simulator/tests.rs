@@ -74,8 +74,7 @@ fn rule(name: &str) -> Contender {
     Contender::parse(name).unwrap()
 }
 
-/// Checks that the value is in the interval with a confidence of 99.9 %, and that the interval is
-/// narrow enough.
+/// Checks that the value is in the 99.9 % interval, and that the interval is narrow enough.
 fn agrees(estimate: Option<Estimate>, value: f64, within: f64, what: &str) {
     let estimate = estimate.unwrap();
     let is_covered = estimate.covers(value, 0.999);

@@ -5,14 +5,12 @@ use synth_core::number::{Decimal, seconds_in};
 /// demand.
 #[derive(Clone, Debug)]
 pub struct ByDemand {
-    /// The types of one server, and the types of several servers.
     by_nodes: [Group; 2],
 }
 
 #[derive(Clone, Debug)]
 struct Group {
     dominating: Dominating,
-    /// The index in the fleet of each type of the group.
     places: Vec<usize>,
 }
 
@@ -60,8 +58,7 @@ fn demand(units: &[u64], nodes: u32) -> Vec<f64> {
     units.chain([f64::from(nodes)]).collect()
 }
 
-/// Returns the limit of each type \[s\], which is infinite if there is none or the unit of time is
-/// unknown.
+/// Returns the limit of each type \[s\], or infinity.
 fn limits(fleet: &Fleet) -> Vec<f64> {
     let second = seconds_in(fleet.time_unit());
     let limit = |job: &JobType| {

@@ -8,7 +8,6 @@ use crate::schedule::{Packing, price};
 
 const ROUNDING: f64 = 1e-12;
 
-/// The maximum size of a table: the amounts of free capacity times the types.
 const TABLE: u64 = 40_000;
 
 /// The maximum number of nodes times types. Each needs eight bytes in the boxes of a deep tree.
@@ -21,8 +20,7 @@ struct Counts {
     most: Vec<u32>,
 }
 
-/// Verifies that no schedule is worth more than `worth` at these values (K). `nodes` is the limit
-/// for the searches.
+/// Verifies that no schedule is worth more than `worth` at these values (K).
 pub(super) fn verify(
     packing: &Packing,
     values: &[f64],
@@ -163,7 +161,6 @@ impl Proof<'_> {
         Ok([possible(more), possible(fewer)])
     }
 
-    /// Returns whether a table or a search shows that the remaining value is small enough.
     fn is_settled(&self, left: &Left, node: &SearchNode, nodes: &mut u64) -> bool {
         let missing = self.worth - left.value;
         let settles = |j: usize| {

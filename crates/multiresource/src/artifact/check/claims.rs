@@ -60,7 +60,7 @@ fn has_its_numbers(claim: &Claim, workload: &Workload, findings: &mut Findings) 
     }
     match (claim.half_width, claim.method == Method::Simulated) {
         (Some(width), false) => findings.differs("half_width", width, "none: it is not simulated"),
-        (None, true) => findings.differs("half_width", "absent", "the half of a 95 % interval"),
+        (None, true) => findings.differs("half_width", "absent", "a 95 % half-width"),
         _ => {}
     }
     let has_number = claim.at.is_some() == (claim.quantity == Quantity::NumberAbove);
@@ -358,7 +358,6 @@ impl Derivation<'_> {
         }
     }
 
-    /// Returns whether all queues that must be solved for this claim could be solved.
     fn affords(&self, queues: &Queues<'_>) -> bool {
         let all = 0..self.document.workload.types().len();
         let types = self.subject.map_or(all, |i| i..i + 1);
@@ -433,9 +432,8 @@ impl Derivation<'_> {
         QUEUES + 200.0 * f64::EPSILON / least_spare
     }
 
-    /// Checks a claim about a queue that is too large to solve again. Its mean must be between the
-    /// bounds of the paper and must not be the approximation. Other claims must be consistent with
-    /// the claimed means.
+    /// Checks a claim about a queue that is too large. Its mean must be between the bounds and not
+    /// equal to the approximation; other claims must be consistent with the claimed means.
     fn too_large(&self, queues: &Queues<'_>, findings: &mut Findings) {
         let (found, quantity) = (self.claim.value, self.claim.quantity);
         if let (Quantity::MeanNumber, Some(i)) = (quantity, self.subject) {

@@ -10,13 +10,11 @@ const PROVED: Grounds = Grounds::Derived(
 );
 const RUN: Grounds = Grounds::Trusted("runs are not repeated: `synth simulate` makes new ones");
 
-/// The relative tolerance for load, prices, worth and bound.
 const ROUNDING: f64 = 1e-9;
 
 /// The relative amount by which resource prices may be too high, due to the tolerance of a solver.
 const DEARER: f64 = 1e-6;
 
-/// A gap up to this value is a proof.
 const PROOF_GAP: f64 = 1e-9;
 
 const NODES: u64 = 50_000_000;

@@ -38,7 +38,6 @@ struct Tableau {
     rows: Vec<Vec<f64>>,
     /// The gain of each column, followed by the negative value of the present solution.
     gains: Vec<f64>,
-    /// The basic column of each row.
     basis: Vec<usize>,
 }
 

@@ -185,8 +185,6 @@ fn is_covered(packing: &Packing, j: usize, values: &[BigInt], one: &BigInt) -> b
     capacity > 0 && values.iter().enumerate().all(holds)
 }
 
-/// Returns the cost of a job of each type (K) and of the server, with integer prices in proportion
-/// to the given ones. They only affect the time of the search.
 fn costs(packing: &Packing, prices: &[f64]) -> (Vec<BigInt>, BigInt) {
     let total = price(packing.capacity(), prices);
     let whole = |w: &f64| 1 + (w / total * SERVER) as u64;

@@ -138,8 +138,6 @@ impl<'a> Document<'a> {
         self.evidence.proven && self.fleet.gangs().next().is_none()
     }
 
-    /// Returns the one-or-all system and the threshold if the rule is strict MSFQ and was not
-    /// simulated.
     fn strict_msfq(&self, rule: &Family) -> Option<(OneOrAll, u32)> {
         match rule {
             Family::StaticQuickswap(policy) if self.evidence.simulation.is_none() => {

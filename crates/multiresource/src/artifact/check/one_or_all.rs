@@ -99,7 +99,6 @@ impl Cycles {
         40.0 / -slope.ln()
     }
 
-    /// Returns y(z), f(z) and g_i(z) for i < k.
     fn transforms(&self, z: Number) -> (Number, Number, Vec<Number>) {
         let ([arrivals, service], k) = (self.light, self.servers);
         let w = arrivals * (Number::from(1.0) - z);

@@ -253,8 +253,6 @@ impl Simulated<'_> {
         }
     }
 
-    /// Checks that the percentiles are increasing, and that waiting times are at most response
-    /// times.
     fn in_order(&self, findings: &mut Findings) {
         use Quantity::{ResponseP50, ResponseP95, ResponseP99, WaitingP50, WaitingP95, WaitingP99};
         let pairs = [
@@ -282,7 +280,6 @@ impl Simulated<'_> {
         }
     }
 
-    /// Checks that `E[N_i] = λ_i E[T_i]` holds within the intervals.
     fn littles_law(&self, findings: &mut Findings) {
         let workload = self.document.workload;
         let all = (None, workload.total_arrival_rate());

@@ -41,7 +41,6 @@ pub(super) fn chain(queue: &ModulatedQueue<'_>, size: &PhaseType) -> Qbd {
         fewest: fewest.copied().unwrap_or(0),
         most,
     };
-    // The phases that have been found, by the number of jobs up to β.
     let mut places: Vec<HashMap<Phase, usize>> = vec![HashMap::new(); most + 1];
     let mut levels = vec![Level::default(); most + 2];
     let empty = Phase {
@@ -81,7 +80,6 @@ pub(super) fn chain(queue: &ModulatedQueue<'_>, size: &PhaseType) -> Qbd {
 }
 
 impl Jobs<'_> {
-    /// Returns the possible events in a phase: the number of jobs, the phase, and the rate.
     fn events(&self, count: usize, phase: &Phase) -> Vec<(usize, Phase, f64)> {
         let mut events = Vec::new();
         for (edge, _) in self.queue.edges() {

@@ -4,10 +4,8 @@
 use super::*;
 use std::collections::HashMap;
 
-/// The type of each job, and whether it is being served.
 type Jobs = Vec<(usize, bool)>;
 
-/// A rule that selects the jobs to serve from a list of jobs in the order of arrival.
 type Serve = fn(&mut Jobs, &[usize]);
 
 const SERVERS: usize = 3;

@@ -39,7 +39,6 @@ fn intervals_of_one_and_of_many_servers_cover() {
     assert_covering(many, (50, 7, MILLION), [exact], |run| [run.mean_response]);
 }
 
-/// The exact values for full preemption and α = 2 are from an independent analysis.
 #[test]
 #[ignore = "takes over five seconds; CI runs it"]
 fn intervals_of_section_seven_cover() {
@@ -79,8 +78,7 @@ fn short_runs_do_not_understate_a_slow_queue() {
     assert!(below <= 11, "{below} too low");
 }
 
-/// If a run ends because of its precision, the mean of each type is known to within five times the
-/// precision, even for a type with only a thousandth of the jobs.
+/// The mean of each type is known to within five times the precision, even for a rare type.
 #[test]
 fn a_run_ends_once_the_means_of_all_types_are_known() {
     let jobs = [

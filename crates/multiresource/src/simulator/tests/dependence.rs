@@ -315,8 +315,7 @@ impl Policy for Witness {
     }
 }
 
-/// The limits are drawn for each job, so that they are different even if the sizes are equal. They
-/// do not depend on the number of slots.
+/// The limits are drawn for each job, so that they are different even if the sizes are equal.
 #[test]
 fn limits_hold_for_batches_that_are_alike() {
     let alike = "arrivals: {process: batches, rate: .3, sizes: [2], alike: .7}";

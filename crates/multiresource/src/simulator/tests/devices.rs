@@ -35,8 +35,6 @@ fn equal_fractions_are_queues_with_as_many_servers_as_fit() {
     }
 }
 
-/// The workload has fractions, whole devices, and jobs on two servers. All of the rules must be
-/// stable.
 #[test]
 fn mixes_are_served_by_every_rule_of_fleets() {
     let fleet = fleet(

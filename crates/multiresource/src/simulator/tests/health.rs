@@ -106,8 +106,7 @@ fn percentiles_do_not_depend_on_the_time_unit() {
     }
 }
 
-/// With Least Servers First, the jobs that need the whole server starve. With a guard, the policy
-/// is stable for any rule, but the guard is not in charge for all of the time.
+/// With Least Servers First, jobs that need the whole server starve, but a guard makes it stable.
 #[test]
 fn a_guard_stabilizes_an_unstable_rule() {
     let lines = [

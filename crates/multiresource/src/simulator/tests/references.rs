@@ -1,8 +1,7 @@
 use super::*;
 use crate::artifact::{AdaptiveMsrConfig, Family, Switching};
 
-/// Checks that the difference from an independent value is at most 3.29 standard errors (99.9 %),
-/// where the half-width of both is for 95 %, and that this is small enough.
+/// Checks that the difference from an independent value is at most 3.29 standard errors (99.9 %).
 fn near(estimate: Option<Estimate>, mean: f64, half_width: f64, what: &str) {
     let estimate = estimate.unwrap();
     println!(

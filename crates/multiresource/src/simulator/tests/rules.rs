@@ -28,9 +28,8 @@ fn every_rule_is_erlang_c_for_one_type() {
     }
 }
 
-/// If the sizes are known, EASY uses them, so that the result is the same. If there are limits of
-/// up to nine times the size, the result is different. If only the types are known, the rules are
-/// rejected.
+/// If the sizes are known, EASY uses them, so that the result is the same. With limits of up to
+/// nine times the size, it is different. If only the types are known, the rules are rejected.
 #[test]
 fn rules_use_the_declared_information() {
     let known = |known: &str| {
@@ -70,7 +69,6 @@ fn powers_of_two() -> Workload {
     Workload::parse(text, "powers").unwrap().workload
 }
 
-/// For every rule, the mean number of jobs of a type in service is λE\[S\] (Little's law).
 #[test]
 #[ignore = "takes over five seconds; CI runs it"]
 fn all_work_is_done() {

@@ -23,7 +23,6 @@ fn moments(workload: &Workload, i: usize) -> (f64, f64) {
     (size.mean(), size.mean().powi(2) * (1.0 + size.scv()))
 }
 
-/// The tolerance is 3.29 standard errors (99.9 %).
 #[test]
 fn sampled_sizes_have_the_moments_of_their_law() {
     for law in LAWS {
@@ -77,7 +76,6 @@ fn a_single_server_has_the_mean_of_pollaczek_and_khinchine() {
     }
 }
 
-/// Each type has to wait for the work of both of the types.
 #[test]
 fn exponential_and_other_sizes_can_be_mixed() {
     let workload = workload(1, &[(0.2, LAWS[0]), (0.3, LAWS[2])]);
@@ -239,7 +237,6 @@ fn the_calendar_reproduces_exponential_results() {
     }
 }
 
-/// The mean number of jobs in service is λE\[S\] (Little's law).
 #[test]
 fn all_work_is_done_under_every_rule_and_a_seed_has_one_result() {
     let workload = model("section7_phases").scaled(0.625).unwrap();

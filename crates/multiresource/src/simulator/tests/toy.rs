@@ -73,8 +73,6 @@ impl Policy for LongestWaiting {
 
 use super::{Contender, agrees, erlang_c, events, one_type, quiet, rule};
 
-/// With only one type, it starts all of the jobs that fit, like First-Fit, or m jobs if this is
-/// less, as with m servers.
 #[test]
 fn a_new_rule_can_be_simulated() {
     let (workload, settings) = (one_type(8, 2.4), events(200_000));

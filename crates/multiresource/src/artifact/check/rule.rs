@@ -117,8 +117,8 @@ fn followed(document: &Document<'_>, findings: &mut Findings) {
 }
 
 /// Checks that a rule with prices contains all of the schedules in the mix of the evidence, and
-/// that its prices are those of the certificate, scaled so that its most valuable schedule is worth
-/// 1.
+/// that its prices are those of the certificate, scaled so that its most valuable schedule has a
+/// value of 1.
 pub(super) fn certified(document: &Document<'_>, findings: &mut Findings) {
     let (schedules, own_prices) = match document.rule.followed() {
         Family::AdaptiveMsr(policy) => (&policy.schedules, &policy.prices),

@@ -38,7 +38,8 @@ pub struct ShapeWorth {
     pub resource_prices: Vec<f64>,
     /// Upper bound on the value of a schedule on such a server: `max_u Σ_i (y_i/b_i) u_i`.
     pub worth: f64,
-    /// The mix of schedules for this load, which is `None` if the policy is a mix.
+    /// The mix of schedules for this load, over the types that fit there. It is absent if the
+    /// policy is a mix.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mix: Option<Mix>,
     /// The search that is used to prove the value, if the prices are not the same for all of its
@@ -64,15 +65,16 @@ pub struct SimulationRecord {
 /// At prices w of a node, with counts from `least` to `most` and free capacity `room` at the least
 /// counts, no schedule of the node is worth more than
 /// `Σ v_i least_i + w·room + Σ (v_i − w·D_i)⁺ (most_i − least_i)`. If this is greater than B, the
-/// difference is used to find better bounds on the number of jobs, because the cost of each job is
-/// `|v_i − w·D_i|`. For the other leaves, a search or a table is used.
+/// difference limits how far each count can be from one of its bounds, because each step costs
+/// `|v_i − w·D_i|`. If this does not decide a leaf, the checker uses a table or a search.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SearchRecord {
     /// Indices of the types searched. Any other type of value is worth no more than the jobs of one
     /// of these that fit into its demand.
     pub types: Vec<usize>,
-    /// The nodes in depth-first order.
+    /// The nodes in depth-first order: the root, then all nodes of the first part of its branch,
+    /// then those of the second part.
     pub nodes: Vec<SearchNode>,
 }
 
@@ -98,8 +100,9 @@ pub struct Mix {
 }
 
 impl Mix {
-    /// Creates a mix by normalizing the weights. All positive weights are kept, even if they are
-    /// very small, because a rare type may need them.
+    /// Creates a mix by normalizing the weights, one of which must be positive, and omitting the
+    /// others. All positive weights are kept, even if they are very small, because a rare type may
+    /// need them.
     pub fn new(schedules: &[Schedule], weights: &[f64]) -> Self {
         let kept = || schedules.iter().zip(weights).filter(|(_, p)| **p > 0.0);
         let total: f64 = kept().map(|(_, p)| p).sum();

@@ -17,6 +17,7 @@ pub struct ExactRecord {
     /// The load ρ of the mix; `load` is the double nearest to it.
     pub load: Fraction,
     /// The weight of each schedule in the mix (N). The weights are positive, and their sum is 1.
+    /// The weights of the mix are the doubles nearest to them.
     pub weights: Vec<Fraction>,
     /// The statement that is proven by the fractions.
     pub proven: Proven,

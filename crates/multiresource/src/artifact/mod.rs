@@ -77,7 +77,8 @@ pub fn mix(artifact: &Artifact) -> Option<(&[Vec<u32>], &[f64])> {
 
 /// Returns the assumptions of a claim about this type, or all types, that the workload violates.
 ///
-/// If there are any, the claim is an approximation. Other types are ignored with preemption.
+/// If there are any, the claim is an approximation. With preemption, only the sizes of the type
+/// itself matter; if the policy waits for completions, then the sizes of all types do.
 pub fn unmet(
     holds_for: &HoldsFor,
     job_type: Option<&str>,

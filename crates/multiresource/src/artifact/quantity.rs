@@ -14,7 +14,7 @@ quantities! {
     /// ρ_i of a type while the guard of the policy is in charge.
     LoadUnderGuard: "load_under_guard", "load under guard", One, [Type],
         Measure::Nothing("it refers to the time while the guard is in charge");
-    /// The mean number of slots for the type, `E[u_i]`, including all of the routes.
+    /// The mean number of slots that serve the type, `E[u_i]`, including those on the routes.
     MeanSchedule: "mean_schedule", "mean schedule", Jobs, [Type], Measure::Offered;
     /// The fraction of time that is spent in working schedules.
     WorkingTime: "working_time", "working time", One, [All], Measure::WorkingTime;
@@ -35,7 +35,7 @@ quantities! {
     NumberAbove: "number_above", "number above", One, [Type], Measure::NumberAbove;
     /// The mean response time `E[T_i]` of a type, or `E[T]` of all jobs.
     MeanResponse: "mean_response", "mean response", Time, [All, Type], Measure::Response;
-    /// The weighted mean response time `Σ w_i E[T_i]`, where w_i is the share of the load.
+    /// The weighted mean response time `Σ w_i E[T_i]`, where w_i is the share of the dominant load.
     WeightedResponse: "weighted_response", "weighted response", Time, [All], Measure::WeightedResponse;
     /// The median of `T_i`.
     ResponseP50: "response_p50", "response p50", Time, [Type], Measure::Percentile(0);
@@ -77,7 +77,8 @@ pub enum Measure {
     Response,
     /// The response times, weighted by the share of each type in the load.
     WeightedResponse,
-    /// The fraction of the jobs with a response time up to one of the [`PERCENTILES`].
+    /// The fraction of the jobs with a response time up to the time in the claim, which should be
+    /// this one of the [`PERCENTILES`].
     Percentile(usize),
     /// The same for waiting times.
     WaitingPercentile(usize),
@@ -90,7 +91,7 @@ pub enum Measure {
 }
 
 impl Measure {
-    /// Returns whether a claim of it has a time limit.
+    /// Returns whether a claim of it states the time that jobs exceed.
     pub fn is_of_a_time(self) -> bool {
         matches!(self, Measure::WaitingAbove | Measure::ResponseAbove)
     }
@@ -105,7 +106,8 @@ impl Measure {
         }
     }
 
-    /// Returns `a` (K) if the quantity is `Σ a_i E[N_i]` by Little's law.
+    /// Returns `a` (K) if the quantity, for a type or for all, is `Σ a_i E[N_i]` by Little's law,
+    /// or `None` if it is not.
     pub(crate) fn weights(self, subject: Option<usize>, workload: &Workload) -> Option<Vec<f64>> {
         let (total, shares) = (workload.total_arrival_rate(), workload.load_shares());
         let weight = |(i, kind): (usize, &JobType)| match (self, subject) {
@@ -132,9 +134,11 @@ pub enum Method {
     ExactRenewalReward,
     /// The stationary distribution of a quasi-birth-death process.
     ExactQbd,
-    /// A proof that the policy is stable for any rule if the loads of the guard are less than 1.
+    /// A proof that the policy is stable (positive recurrent) for any rule, if the loads of all
+    /// types under the guard are less than 1.
     ProofByGuard,
-    /// A simulation with independent replications and an interval of 95 %.
+    /// A simulation with independent replications and a 95 % interval; see `simulation` in the
+    /// evidence.
     Simulated,
     /// A bound that is based on a corrected version of theorem 8 of the MSR paper.
     BoundRelativeCompletions,

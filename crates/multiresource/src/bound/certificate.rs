@@ -17,7 +17,8 @@ use synth_core::document::DocumentError;
 pub struct BoundCertificate {
     /// Whether the bound is also valid for policies with preemption.
     pub preempts: bool,
-    /// The number of jobs of each type (K) from which on V is affine.
+    /// For each type (K), each number of jobs below this one has its own coordinate, and all of the
+    /// larger numbers share one.
     pub exact: Vec<u32>,
     /// The unknowns of [`Layout`] are `values` times two to this power \[time²\].
     pub exponent: i32,
@@ -64,7 +65,8 @@ pub enum CertificateError {
     Fails(Constraint),
 }
 
-/// Cost rate of a job of each type, as a fraction, so that the mean cost is the objective (Little).
+/// The exact cost rate of a job of each type, which is its weight over the divisor. The mean cost
+/// is then the objective (Little).
 #[derive(Clone, Debug)]
 pub struct Costs {
     /// The weight of each type (K), which is nonnegative.
@@ -77,7 +79,8 @@ impl Costs {
     /// Returns the costs for the given objective, and the rates of all types as fractions.
     ///
     /// # Errors
-    /// Unless the process is Markovian, without start latency, and the objective is a mean.
+    /// If the arrivals are not Poisson, the sizes are not exponential, there is a start latency, or
+    /// the objective is a percentile.
     pub fn new(
         fleet: &Fleet,
         objective: Objective,
@@ -111,6 +114,7 @@ impl Costs {
     }
 }
 
+/// Returns `g_i max_j D_ij/P_j`, which is the dominant share of a job.
 fn dominant(fleet: &Fleet, i: usize) -> BigRational {
     let (job, resources) = (&fleet.types()[i], fleet.envelope().resources());
     let shares = job.demand().iter().zip(resources);
@@ -119,14 +123,15 @@ fn dominant(fleet: &Fleet, i: usize) -> BigRational {
     largest * BigInt::from(job.nodes())
 }
 
-/// Returns the schedules of all servers pooled into one; `None` if there are more than `most`.
+/// Returns the schedules of all servers pooled into one; `None` if there are more than `most`, or
+/// the total capacity overflows.
 pub fn pooled(fleet: &Fleet, most: usize) -> Option<Vec<Vec<u32>>> {
     let found = enumerate(&Packing::pooled(fleet)?, most);
     found.complete.then_some(found.schedules)
 }
 
 impl BoundCertificate {
-    /// The maximum number of schedules for which a bound can be computed.
+    /// The maximum number of schedules for which a function V can be checked.
     pub const MOST_SCHEDULES: usize = 5_000;
 
     /// Rounds the unknowns to integers below 2^52 times a common power of two.
@@ -162,7 +167,8 @@ impl BoundCertificate {
     }
 
     /// Returns the minimum of cost plus drift over all states, if all other constraints hold. All
-    /// of the terms are integer multiples of the same quantum.
+    /// terms are expressed in the same quantum: the rates are integers over `unit`, and V is an
+    /// integer times two to the power `exponent`.
     fn proved(
         &self,
         layout: &Layout,
@@ -223,6 +229,7 @@ impl BoundCertificate {
 /// The range of the exponents of doubles. Larger powers would be slow to compute.
 const EXPONENTS: std::ops::RangeInclusive<i32> = -1200..=1200;
 
+/// Returns a double that is not greater than the fraction, but at least 0, like every mean.
 fn down(fraction: &BigRational) -> f64 {
     let near = fraction.to_f64().unwrap_or(0.0);
     let is_above = BigRational::from_float(near).is_none_or(|near| near > *fraction);

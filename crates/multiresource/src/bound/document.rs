@@ -14,7 +14,8 @@ pub enum Proof {
     Potential(BoundCertificate),
     /// A list of inequalities from prices, which are checked in double precision.
     Prices(Vec<PriceCut>),
-    /// A proof from prices and the remaining work, in double precision. The weight is not used.
+    /// A proof from prices and the remaining work, which is checked in double precision. The weight
+    /// is not used.
     Sizes(PriceCut),
 }
 
@@ -76,6 +77,7 @@ pub struct BoundDocument {
 
 const VERSION: u32 = 2;
 
+/// The stated bound may be greater than the proved one by this relative error.
 const ROUNDING: f64 = 1e-12;
 
 impl BoundDocument {

@@ -15,11 +15,12 @@ pub struct BoundState {
 /// A constraint on V, which is either (drift) or (start) of the [module](super).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Constraint {
-    /// The state in which the constraint holds.
+    /// The state in which the constraint must hold.
     pub state: BoundState,
     /// `None` for (drift). For (start), the index of the schedule with one more job.
     pub after: Option<usize>,
-    /// If set, the left-hand side must not decrease as jobs of this type are added.
+    /// If set, then the cost plus the drift, or the change of V in (start), must not decrease as
+    /// jobs of this type are added to the state.
     pub grows: Option<usize>,
 }
 
@@ -54,9 +55,10 @@ impl Number for num_bigint::BigInt {
 
 /// The unknowns of V, and the constraints on them.
 ///
-/// The unknowns are the K(K+1)/2 coefficients of the quadratic form by row (off-diagonal terms
-/// count twice), then 1 + K of an affine function for each cell and, without preemption, schedule.
-/// The coefficients of the exact counts are not used.
+/// The unknowns are the K(K+1)/2 coefficients of the quadratic form, row by row starting at the
+/// diagonal (off-diagonal terms count twice), then the 1 + K coefficients of an affine function for
+/// each cell and, without preemption, for each schedule. The coefficients of the exact counts are
+/// not used.
 #[derive(Clone, Debug)]
 pub struct Layout {
     schedules: Vec<Schedule>,
@@ -125,6 +127,7 @@ impl Layout {
             for corner in self.corners(last) {
                 let open = |j: &usize| corner[*j] == last(*j);
                 for (place, running) in self.schedules.iter().enumerate() {
+                    // The smallest state in which this schedule can run.
                     let jobs = corner.iter().zip(running).enumerate();
                     let jobs = jobs.map(|(j, (&c, &s))| {
                         (open(&j) || i64::from(s) <= c).then_some(c.max(s.into()))
@@ -174,7 +177,9 @@ impl Layout {
         self.places.get(&fewer).copied()
     }
 
-    /// Passes the left-hand side to `sink(unknown, coefficient)`; unknowns may repeat.
+    /// Passes the drift, the change of V in (start), or the growth of either, as a linear
+    /// combination of the unknowns to `sink(unknown, coefficient)`, in which an unknown may be
+    /// repeated. The cost is not included.
     pub fn form<N: Number>(
         &self,
         row: &Constraint,

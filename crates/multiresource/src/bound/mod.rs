@@ -11,29 +11,32 @@
 //! ```
 //!
 //! Then the long-run average of c·Q is at least B for every policy that is not preemptive and does
-//! not know the sizes: the drift of V between two events is given by (drift), and V is not
-//! decreased when a job is started. With preemption, V must be a function of Q alone and (drift)
-//! must hold for every s, so that V is not changed by any action of the policy.
+//! not know the sizes, even if it has memory. The drift of V between two events is given by the two
+//! sums in (drift), and the only action of a policy is to start a job, which does not decrease V.
+//! With preemption, V must be a function of Q alone and (drift) must hold for every s, so that V is
+//! not changed by any action of the policy.
 //!
 //! *No moments are assumed.* Since the growth of V is at most quadratic, it can be replaced by
-//! φ(|Q|/R) V, where φ is smooth, equal to 1 up to 1, and equal to 0 from 2 on. Its average drift
-//! vanishes in the long run, and differs from φ times that of V by at most a constant times the
-//! average of |Q| over R < |Q| < 2R. One of the n scales R = 2, 4, …, 2^n has at most 1/n of the
-//! average of |Q| there. As n grows, the bound is B times the fraction of time below R up to a
-//! vanishing term, if |Q| has a finite average.
+//! φ(|Q|/R) V, where φ is smooth, equal to 1 up to 1, and equal to 0 from 2 on. This function is
+//! bounded, so its average drift vanishes in the long run. Its drift differs from φ times the drift
+//! of V by at most a constant times the average of |Q| over R < |Q| < 2R. Among the n scales R = 2,
+//! 4, …, 2^n, there is one for which this is at most 1/n of the average of |Q|. As n grows, the
+//! long-run average of c·Q is at least B times the fraction of time below R, up to a vanishing
+//! term, unless the average of |Q| is infinite.
 //!
-//! *The form of V.* [`Layout`] is the sum of a quadratic form of Q and an affine function of Q for
-//! each schedule and for each *cell*: there is a cell for each number of jobs below `exact_i`, and
-//! one for all others. Both conditions are affine in each cell, because the quadratic parts cancel.
-//! It is therefore sufficient to check the corner and the unbounded directions of each cell
-//! ([`Constraint`]).
+//! *The form of V.* [`Layout`] is the sum of one symmetric quadratic form of Q and an affine
+//! function of Q for each schedule and for each *cell*. For type i, each number of jobs below
+//! `exact_i` is a coordinate of its own, and all of the numbers from there on are one coordinate.
+//! Both conditions are affine in each cell, because the differences of the quadratic form are
+//! affine. A cell consists of a corner and the directions in which it is unbounded, so it is
+//! sufficient to check these ([`Constraint`]).
 //!
 //! Source: the potential functions of Bertsimas, Paschalidis, Tsitsiklis (Annals of Applied
-//! Probability 4, 1994) and Kumar, Kumar (IEEE Transactions on Automatic Control 39, 1994) are
+//! Probability 4, 1994) and Kumar, Kumar (IEEE Transactions on Automatic Control 39, 1994) are only
 //! quadratic forms; cells and schedules are our extension.
 //!
-//! The value of B is computed from V with integers by [`BoundCertificate::check`], so it is not
-//! necessary to trust the solver that was used to find V.
+//! V is found by `synth_make::bound` with a linear program. The value of B is then computed from V
+//! with integers by [`BoundCertificate::check`], so it is not necessary to trust the solver.
 
 mod certificate;
 mod document;

@@ -20,7 +20,8 @@ use synth_core::artifact::Findings;
 /// Σ_i v_i E[S_i] (x_i − b_i) ≥ w − ½ Σ_i v_i λ_i E[S_i²],      x_i ≥ b_i,
 /// ```
 ///
-/// and any nonnegative combination of these that is at most the cost bounds it.
+/// If the coefficients of a nonnegative combination of these inequalities are at most the costs,
+/// then it is a lower bound on the mean cost.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PriceCut {
@@ -28,7 +29,8 @@ pub struct PriceCut {
     pub types: Vec<usize>,
     /// Value of a job of each of them on each server that it runs on, > 0.
     pub values: Vec<f64>,
-    /// Largest value of a server of each shape of the fleet with only these types, in its units.
+    /// The maximum value of a server of each shape. The shapes and the units of the resources are
+    /// those of the fleet with only these types.
     pub servers: Vec<ShapeWorth>,
     /// The factor of the inequality in the combination, ≥ 0.
     pub weight: f64,
@@ -43,6 +45,7 @@ pub struct Inequality {
     pub least: f64,
 }
 
+/// The relative tolerance for the value of a server.
 const ROUNDING: f64 = 1e-9;
 
 impl PriceCut {
@@ -60,6 +63,7 @@ impl PriceCut {
             factors[i] = speed * kind.mean_size();
         }
         let least = squared / (1.0 - load) - left;
+        // There is no steady state if the load is not less than 1.
         let least = if load < 1.0 && least.is_finite() {
             least
         } else {
@@ -94,7 +98,7 @@ impl PriceCut {
             && self.values.iter().all(|v| *v > 0.0 && v.is_finite());
         if !(is_ascending && is_theirs && is_priced) {
             return Err(laws(
-                "positive prices of some of the fleet's types, in ascending order",
+                "positive prices of some of the fleet's types, in the order of the types",
             ));
         }
         let part = fleet
@@ -127,7 +131,8 @@ impl PriceCut {
     }
 }
 
-/// Returns the lower bound on the mean cost that these inequalities prove \[time\].
+/// Returns the lower bound on the mean cost that these inequalities prove \[time\]. Without any of
+/// them, it is the cost of jobs that never have to wait.
 pub fn check_prices(
     cuts: &[PriceCut],
     fleet: &Fleet,

@@ -6,50 +6,57 @@ use synth_queues::law::Size;
 struct Priced<'a> {
     rate: f64,
     cost: f64,
+    /// The work that is done per unit of time while the job is running, at most 1.
     speed: f64,
     size: &'a Size,
 }
 
-/// The rate of the arriving work, if the work of each job is truncated at r times its cost.
+/// The rates of the arriving work, if the work of each job is truncated at r times its cost.
 struct Arriving {
     r: f64,
+    /// The rate of the squared work.
     squares: f64,
-    /// Rate of the squared work over the speed of the job.
+    /// The rate of the squared work divided by the speed of the job.
     alone: f64,
-    /// Rate of the work of jobs that are not truncated.
+    /// The rate of the work of the jobs that are not truncated.
     load: f64,
 }
 
-/// Returns the lower bound on the mean cost that these prices prove \[time\], also for policies
-/// that know the sizes of arrived jobs. The value of the servers is not checked.
+/// Returns the lower bound on the long-run mean cost that these prices prove \[time\]. It is valid
+/// for all policies, with or without preemption, even if they know the sizes of the jobs that have
+/// arrived. The value of the servers is not checked.
 ///
 /// # Theory
 /// Let a job of work `X_i = v_i S_i` cost c_i per unit of time, and `Σ_i v_i u_i ≤ 1` for all
-/// schedules. Let W_r be the remaining work of the jobs with at most r c_i remaining. A job with
-/// remaining work w counts from r = w/c on, so `∫ W_r/r² dr = Σ w (c/w)` is the cost per unit of
-/// time (the work integral number equality of Scully, Grosof and Harchol-Balter, POMACS 4, 2020).
-/// W_r is increased by X when a job with `X ≤ r c` arrives, and by `r c` when this is the remaining
-/// work of a longer job. It is decreased at a rate B ≤ 1. The drift of `W_r²/2` vanishes in the
-/// long run, and the arrivals are independent of the state:
+/// schedules. For r > 0, let W_r be the remaining work of the jobs with at most r c_i remaining. A
+/// job with remaining work w counts from r = w/c on, so `∫ W_r/r² dr = Σ w (c/w)` is the cost per
+/// unit of time (the work integral number equality of Scully, Grosof and Harchol-Balter, POMACS 4,
+/// 2020). W_r is increased by X when a job with `X ≤ r c` arrives, and by `r c` when the remaining
+/// work of a longer job has decreased to that value. It is decreased at a rate B ≤ 1. The drift of
+/// `W_r²/2` vanishes in the long run, and the arrivals are Poisson and independent of the state, so
+/// that
 ///
 /// ```text
 /// E[W_r] ≥ E[B W_r] ≥ ½ Σ λ_i E[min(X_i, r c_i)²] + E[W_r] ρ_r,  ρ_r = Σ λ_i E[X_i; X_i ≤ r c_i].
 /// ```
 ///
 /// In addition, the contribution of each job to the integral of W_r over time is at least
-/// `E[min(X_i, r c_i)²]/(2 v_i)` while it runs at the speed v_i. The integral uses the larger of
-/// the two bounds. If each job needs the whole system, it is attained by shortest remaining work
-/// first. A type without a price only has the cost of its running jobs.
+/// `E[min(X_i, r c_i)²]/(2 v_i)`, because it runs at the speed v_i. The larger of the two bounds is
+/// used for each r. If each job needs the whole system, the result is attained by shortest
+/// remaining work first. A type without a price only has the cost of its running jobs.
 ///
 /// The drift vanishes for a sequence of times at which the cost rate is at most twice its mean,
-/// since W_r is at most r times the cost rate. In between W_r is of the order of the square root of
-/// the time, as it falls at most at rate 1 and has a finite mean, so that the martingale of the
-/// arrivals vanishes too. If the mean cost is infinite, then any bound is valid.
+/// since W_r is at most r times the cost rate, for all r at once. In between, W_r is of the order
+/// of the square root of the time, because it decreases at most at rate 1 and has a finite mean, so
+/// the martingale of the arrivals vanishes too. If the mean cost is infinite, then any bound is
+/// valid. Therefore, the bound is for the upper limit of the averages.
 ///
-/// The integral is bounded from below, and refined to this relative tolerance.
+/// The integral is bounded from below. An interval is divided until its upper and lower bounds
+/// agree to this relative tolerance.
 ///
 /// # Errors
-/// If arrivals are not Poisson, the types do not match, or a size distribution has no closed form.
+/// If the arrivals are not Poisson, the types are not in the fleet, or a size distribution has no
+/// closed form.
 pub fn least_by_sizes(
     cut: &PriceCut,
     fleet: &Fleet,
@@ -98,6 +105,7 @@ pub fn check_sizes(
 
 const TOLERANCE: f64 = 1e-3;
 
+/// The relative error of the rounding and of the special functions.
 const ROUNDING: f64 = 1e-7;
 
 /// Returns a lower bound on `∫ W_r/r² dr`; `None` if a distribution has no closed form.
@@ -138,14 +146,19 @@ fn integral(priced: &[Priced<'_>], tolerance: f64) -> Option<f64> {
     Some(sum + last.at_least(last.idle()) / last.r / 2.0)
 }
 
+/// The integral starts at this multiple of the smallest mean, and ends at the latest at this
+/// multiple of the largest mean.
 const LOW: f64 = 1e-4;
 const HIGH: f64 = 1e8;
 
-/// The integral is truncated when it has reached this fraction of the squares and of the idle time.
+/// The integral ends if the squares have reached this fraction of their limit, and the final idle
+/// time is at least this fraction of the present one.
 const TAIL: f64 = 0.9999;
 
+/// The ratio between the ends of the widest intervals.
 const WIDEST: f64 = 1.5;
 
+/// The rounding error of a sum of loads.
 const OFF: f64 = 1e-12;
 
 impl Arriving {
@@ -160,7 +173,8 @@ impl Arriving {
         queued.max(self.alone)
     }
 
-    /// Returns a lower and an upper bound on the integral from here to `end`.
+    /// Returns a lower and an upper bound on the integral from here to `end`. In r, the squares
+    /// increase, the squares over r² decrease, and the load increases.
     fn between(&self, end: &Self) -> [f64; 2] {
         let inverse = 1.0 / self.r - 1.0 / end.r;
         let linear = |of: &Self, idle| of.at_least(idle) / of.r.powi(2) * (end.r - self.r);

@@ -5,7 +5,8 @@ use super::Packing;
 /// A depth-first walk over the schedules of one server, for branch and bound.
 ///
 /// In each step, the next of the `items` is added with the largest number of jobs that fit, or one
-/// job of the last item is removed. The values and the costs can be either doubles or integers.
+/// job of the last item is removed if this is promising. The values and the costs can be either
+/// doubles or integers.
 #[derive(Clone, Debug)]
 pub struct DepthFirst<N> {
     pub(super) packing: Packing,
@@ -79,8 +80,9 @@ where
         self.settle(most.min(item.most));
     }
 
-    /// Removes one job of the last item if this is promising, and otherwise continues with the
-    /// previous item, as fewer jobs are not better. Returns `false` at the end of the search.
+    /// Removes one job of the last item if this is promising. Otherwise it continues with the
+    /// previous item: since the items are sorted by efficiency, even fewer jobs are not better.
+    /// Returns `false` at the end of the search.
     pub fn retreat(&mut self, is_promising: impl Fn(&Self) -> bool) -> bool {
         while let Some(count) = self.unsettle() {
             if count > 0 {

@@ -13,7 +13,8 @@ pub struct Enumeration {
 
 /// Returns the schedules in `S`, but stops after `budget` of them.
 ///
-/// This is only useful for small systems: ten cloud instance shapes have 4·10⁷ schedules.
+/// This is only useful for small systems: ten cloud instance shapes on a host with 96 cores have
+/// 4·10⁷ schedules.
 pub fn enumerate(packing: &Packing, budget: usize) -> Enumeration {
     let mut found = Vec::new();
     let complete = visit_schedules(packing, false, |schedule, _| {
@@ -46,8 +47,9 @@ pub fn maximal(packing: &Packing, most: usize, mut visits: usize) -> Option<Vec<
     complete.then_some(found)
 }
 
-/// Calls `visit` with each schedule and its free capacity until it returns `false`. If `filled` is
-/// set, only schedules without space for the last type are visited, including all maximal ones.
+/// Calls `visit` with each schedule and its free capacity in lexicographic order until it returns
+/// `false`; returns whether this never happened. If `filled` is set, only schedules without space
+/// for the last type are visited, which include all maximal ones.
 fn visit_schedules(
     packing: &Packing,
     filled: bool,
@@ -92,7 +94,8 @@ mod tests {
         Workload::read(path.as_ref()).unwrap().workload
     }
 
-    /// The numbers are given in appendix J and in section 7 of the MSR paper.
+    /// The numbers are given in appendix J and in section 7 of the MSR paper, from an independent
+    /// enumeration.
     #[test]
     fn counts_of_schedulable_sets() {
         for (name, schedules, maximal) in [("vms", 10_901, 408), ("section7", 20, 7)] {

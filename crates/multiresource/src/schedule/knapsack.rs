@@ -20,6 +20,7 @@ pub struct Knapsack {
 
 const ROUNDING: f64 = 1e-12;
 
+/// Returns an upper bound on the value of these items, given the remaining capacity `left`.
 fn bound<'a>(items: impl Iterator<Item = &'a Item<f64>>, mut left: f64) -> f64 {
     let mut bound = 0.0;
     for item in items {
@@ -37,13 +38,15 @@ fn is_promising(walk: &DepthFirst<f64>, bar: f64) -> bool {
     walk.value + bound(walk.open().iter(), walk.left) >= bar
 }
 
-/// Ignores items that do not fit; fractions of them would make the bound weaker.
+/// Ignores the items that cost more than the remaining capacity. If there are large and small jobs,
+/// fractions of the large ones would make the bound weaker.
 fn is_possible(walk: &DepthFirst<f64>, bar: f64) -> bool {
     let most = walk.left * (1.0 + ROUNDING) + ROUNDING;
     let items = walk.open().iter().filter(|item| item.cost <= most);
     walk.value + bound(items, walk.left) >= bar
 }
 
+/// The factor by which the price of a resource is changed, and the minimum of a price.
 const TURN: f64 = 1.3;
 const LEAST: f64 = 1e-3;
 
@@ -65,7 +68,9 @@ impl Knapsack {
         Knapsack { steps, ..self }
     }
 
-    /// Replaces `best`, within the bounds, by the best schedule; returns whether it is better.
+    /// Replaces the schedule `best`, which must be within the bounds, by the best one; returns
+    /// whether it has been improved. If all jobs within the bounds fit together, they are the best
+    /// schedule, and no search is needed. Otherwise, a schedule of the same value is not replaced.
     ///
     /// There is a value and a bound for each type, and the sum of the values must be less than
     /// 2^53.
@@ -132,6 +137,7 @@ impl Knapsack {
                 most: bounds[i],
             });
         }
+        // This is infinite if the cost is zero.
         let efficiency = |item: &Item<f64>| item.value / item.cost;
         items.sort_unstable_by(|a, b| efficiency(b).total_cmp(&efficiency(a)));
         bound(self.walk.items.iter(), 1.0)

@@ -36,7 +36,8 @@ impl Packing {
     }
 
     /// Creates the packing problem for a single server with the resources of all servers of a
-    /// fleet. `None` on overflow.
+    /// fleet. Any set of jobs that can run on the fleet is one of its schedules. `None` on
+    /// overflow.
     pub fn pooled(fleet: &Fleet) -> Option<Self> {
         let sites = fleet.shapes().iter().enumerate();
         let sites: Vec<(u64, Vec<u64>)> = sites
@@ -147,7 +148,8 @@ impl Packing {
         }
     }
 
-    /// Adds jobs to a schedule in the given `order` of the types until it is maximal, if it fits.
+    /// Adds jobs to a schedule in the given `order` of the types until it is maximal. If the
+    /// schedule does not fit, it is returned without changes.
     pub fn filled(&self, mut schedule: Schedule, order: &[usize]) -> Schedule {
         let Some(mut room) = self.room(&schedule) else {
             return schedule;
@@ -177,7 +179,8 @@ pub struct Fluid {
 }
 
 impl Fluid {
-    /// Returns the fluid bound, with capacities rounded down to multiples of the units.
+    /// Returns the fluid bound. The capacities are rounded down to multiples of the units, since
+    /// the remainder cannot be used by any job.
     pub fn new(workload: &Workload) -> Self {
         let fraction = |j: usize| {
             let types = workload.types().iter();
@@ -198,7 +201,8 @@ impl Fluid {
     }
 }
 
-/// Returns the index of the largest number, the first of ties; 0 if there are none.
+/// Returns the index of the largest number, and the first of them if there are ties; 0 if the list
+/// is empty.
 pub fn largest(numbers: &[f64]) -> usize {
     let descending = (0..numbers.len()).rev();
     let largest = descending.max_by(|a, b| numbers[*a].total_cmp(&numbers[*b]));

@@ -8,10 +8,12 @@ use synth_core::number::Decimal;
 const VISITS: u32 = 200_000;
 
 /// Returns the smallest amount of resource j such that the schedulable set is changed if it is
-/// added to each server of shape h. It may not be the smallest for a large set.
+/// added to each server of shape h. If there are many schedules, it is a small amount but may not
+/// be the smallest.
 ///
-/// It is a whole number for a counted resource, otherwise at least a hundredth of the capacity.
-/// `None` if no type demands the resource or the shape has none.
+/// It is a whole number for a counted resource, otherwise at least a hundredth of the capacity. If
+/// no amount changes anything, it is one unit or a hundredth, respectively. `None` if no type
+/// demands the resource or the shape has none.
 pub fn smallest_step(fleet: &Fleet, h: usize, j: usize) -> Option<Decimal> {
     let capacity = fleet.shapes()[h].capacity()[j];
     let unit = unit(fleet, j).filter(|_| !capacity.is_zero())?;
@@ -28,10 +30,13 @@ pub fn smallest_step(fleet: &Fleet, h: usize, j: usize) -> Option<Decimal> {
     })
 }
 
+/// The maximum number of steps in the capacity when different sizes are compared.
 const STEPS: u32 = 128;
 
-/// Returns the step size that is used to compare different amounts of resource j for a server of
-/// shape h. `None` if no type demands the resource or the shape has none.
+/// Returns the amount of which all sizes of resource j for a server of shape h are multiples. It is
+/// the unit of the demands (or 1, if the resource is counted and the unit is not a whole number),
+/// or a multiple of it if there would be too many steps. `None` if no type demands the resource or
+/// the shape has none.
 pub fn size_step(fleet: &Fleet, h: usize, j: usize) -> Option<Decimal> {
     let capacity = fleet.shapes()[h].capacity()[j];
     let unit = unit(fleet, j)?;
@@ -44,6 +49,7 @@ pub fn size_step(fleet: &Fleet, h: usize, j: usize) -> Option<Decimal> {
     step.filter(|step| capacity >= *step)
 }
 
+/// Returns the largest amount of resource j such that all demands are integer multiples of it.
 fn unit(fleet: &Fleet, j: usize) -> Option<BigRational> {
     let demanding = fleet.types().iter().find(|kind| kind.units()[j] > 0)?;
     Some(demanding.demand()[j].exact() / BigInt::from(demanding.units()[j]))
@@ -54,7 +60,9 @@ pub fn steps(step: Decimal, count: u64) -> Option<Decimal> {
     Decimal::nearest(&(step.exact() * BigInt::from(count)))
 }
 
-/// If the capacity is 1 and the demands are fractions, then it is the share of a machine.
+/// Returns whether a resource is counted in whole units: the capacity is a whole number, and it is
+/// greater than 1 or all demands are whole numbers. A capacity of 1 with fractional demands is the
+/// share of a machine.
 fn is_counted(fleet: &Fleet, h: usize, j: usize) -> bool {
     let capacity = fleet.shapes()[h].capacity()[j];
     let is_whole = |amount: &Decimal| amount.exact().is_integer();
@@ -64,9 +72,12 @@ fn is_counted(fleet: &Fleet, h: usize, j: usize) -> bool {
 
 /// A search for the smallest load of resource j that exceeds its capacity.
 struct Walk<'a> {
-    /// The types are sorted by their demand for resource j relative to the other resources.
+    /// The demands in units (K × R) of the types that need resource j, sorted by this demand
+    /// relative to the other resources. The last types are counted up first, because they soon
+    /// exceed the capacity.
     demands: Vec<&'a [u64]>,
     j: usize,
+    /// The amount by which the smallest load above the capacity exceeds it.
     least: Option<u64>,
     visits: u32,
 }
@@ -92,6 +103,8 @@ impl<'a> Walk<'a> {
         }
     }
 
+    /// Visits all counts of type k that the other resources allow, and then the later types. `room`
+    /// is the remaining capacity.
     fn visit(&mut self, k: usize, room: &mut [u64]) {
         let Some(&demand) = self.demands.get(k) else {
             return;
@@ -167,10 +180,13 @@ mod tests {
         // Jobs of 8 and 12 GiB use multiples of 4, so the next load is 132 after both 128 and 130.
         assert_eq!(step("mem: 128", &["mem: 8", "mem: 12"]), 4.0);
         assert_eq!(step("mem: 130", &["mem: 8", "mem: 12"]), 2.0);
-        // The share of a machine can be any number. There is space for three of these jobs.
+        // The share of a machine can be any number. There is space for three of these jobs, and
+        // four of them need 1.2.
         assert!((step("share: 1", &["share: .3"]) - 0.2).abs() < 1e-12);
         assert_eq!(step("gpu: 1", &["gpu: 1"]), 1.0);
+        // There are only enough cores for two jobs, so that more memory does not help.
         assert_eq!(step("mem: 10, cpu: 2", &["mem: 4, cpu: 1"]), 1.0);
+        // There are enough cores for three jobs, which need 12 GiB.
         assert_eq!(step("mem: 10, cpu: 3", &["mem: 4, cpu: 1"]), 2.0);
     }
 }

@@ -20,11 +20,11 @@ pub enum Contender {
     Backfilling(Backfilling),
     /// A policy from an artifact.
     Policy(Box<Family>),
-    /// A rule defined outside of the library.
+    /// A rule that is defined outside of the library.
     Other(Arc<dyn OtherRule>),
 }
 
-/// A named rule defined outside of the library, for one server and for fleets.
+/// A named rule that is defined outside of the library. It must support one server and fleets.
 pub trait OtherRule: Debug + Send + Sync {
     /// Returns the name.
     fn name(&self) -> &'static str;
@@ -50,7 +50,7 @@ thread_local! {
     static ADDED: RefCell<Vec<Arc<dyn OtherRule>>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Calls `run` with additional named rules, in this thread only.
+/// Calls `run` with additional named rules, which are only available in this thread.
 pub fn with_rules<T>(rules: Vec<Arc<dyn OtherRule>>, run: impl FnOnce() -> T) -> T {
     struct Before(Vec<Arc<dyn OtherRule>>);
     impl Drop for Before {
@@ -121,7 +121,8 @@ impl Contender {
         Ok(Contender::Rule(rule, parameter_of(rule, parameter)?))
     }
 
-    /// Parses a rule for a fleet; a fleet of several servers needs a rule that pools them.
+    /// Parses a rule for a fleet. If the fleet has several servers, the rule must be one that pools
+    /// them.
     pub fn named(text: &str, fleet: &Fleet) -> Result<Self, String> {
         if fleet.is_one_server() || text.contains('+') || added(text).is_some() {
             return Contender::parse(text);
@@ -263,6 +264,7 @@ impl Contender {
         match self {
             Contender::Backfilling(choices) => choices.by_what_is_known(fleet),
             Contender::Other(rule) => rule.rule(fleet),
+            // The start latency is only defined for jobs that start once.
             _ if self.preempts() && workload.start_latency().is_some() => {
                 Err(Unsuitable(PREEMPTED_LATENCY.into()))
             }
@@ -305,7 +307,7 @@ impl Contender {
         Ok(simulation.run(settings, &mut progress)?)
     }
 
-    /// Starts a simulation on a fleet, unless the rule cannot serve it.
+    /// Starts a simulation on a fleet. It fails if the rule cannot serve the fleet.
     pub fn begin_on<'w>(
         &self,
         fleet: &'w Fleet,

@@ -6,14 +6,15 @@ use synth_core::number::Decimal;
 use synth_queues::law::Size;
 use synth_simulation::{Calendar, RandomStream, Sampler};
 
-/// A calendar of the ends of the running jobs, which is not visible to the policy.
+/// A calendar of the ends of the running jobs, which is not visible to the policy. The end of a job
+/// is known as soon as it starts.
 ///
 /// With the default, the size of each job must be given.
 #[derive(Default)]
 pub struct Ends {
     laws: Vec<Sampler>,
     latency: Option<Sampler>,
-    /// The value that is added to the limits \[time\].
+    /// The mean start latency, which is added to the limits \[time\].
     mean_latency: f64,
     limits: Limits,
     calendar: Calendar,
@@ -50,7 +51,8 @@ impl Ends {
         }
     }
 
-    /// Adds a job of type i; its size \[time\] is drawn if it is NaN.
+    /// Adds a job of type i; its size \[time\] is drawn if it is NaN. The start latency and the
+    /// limit are drawn from the same stream, so that they do not depend on the policy.
     #[inline(always)]
     pub fn arrive(
         &self,
@@ -105,7 +107,7 @@ impl Ends {
         let mut known = vec![0; system.types()];
         let due = self.calendar.ends();
         let due = due.filter(|(end, slot)| is_due(system, *end, *slot));
-        // A job that was stopped and started again may have two entries.
+        // If a job was stopped and started again, there may be two entries for it.
         let slots: BTreeSet<u32> = due.filter(|(end, _)| !end.is_nan()).map(|e| e.1).collect();
         for slot in slots {
             known[system.type_of(slot)] += 1;
@@ -152,6 +154,7 @@ mod tests {
         assert_eq!(follow(&mut system, &mut calendar), f64::INFINITY);
         system.start(0);
         assert_eq!(follow(&mut system, &mut calendar), 5.0);
+        // The job runs from 1 to 3, and from 10 on until its remaining size of 2 is served.
         system.advance(3.0);
         system.stop(0);
         assert_eq!(follow(&mut system, &mut calendar), f64::INFINITY);
@@ -159,6 +162,7 @@ mod tests {
         system.start(0);
         system.start(0);
         assert_eq!(follow(&mut system, &mut calendar), 12.0);
+        // If a job is stopped and started again in one decision, nothing changes.
         system.advance(11.0);
         system.stop(0);
         system.start(0);

@@ -9,7 +9,8 @@ use synth_simulation::{
 };
 
 /// A running simulation. There is a separate random stream for each of arrivals, sizes and service,
-/// so that the arrivals and the sizes are the same for all policies.
+/// so that the arrivals and the sizes are the same for all policies. No memory is allocated for an
+/// event, except when a queue grows.
 pub(super) struct Engine {
     server: Server,
     recorder: Recorder,
@@ -18,7 +19,9 @@ pub(super) struct Engine {
     coming: Coming,
     sizes: RandomStream,
     service: RandomStream,
+    /// The number of switches before the present bucket of the series.
     switches: u64,
+    /// The time under the guard before the present bucket.
     guarded: f64,
 }
 

@@ -16,9 +16,10 @@ pub fn watches(artifact: &Artifact, workload: &Workload) -> Vec<Watch> {
     claims.filter_map(|c| watch(c, workload)).collect()
 }
 
-/// Judges the claims of an artifact by a run under their conditions.
+/// Judges the claims of an artifact by using a run that satisfies the conditions of the claims.
 ///
-/// The run must have recorded the [`watches`]. `workload` is the envelope of a fleet.
+/// The run must have recorded all of the [`watches`]. If there is a fleet, then `workload` must be
+/// its envelope.
 pub fn judge(artifact: &Artifact, workload: &Workload, run: &Run) -> Vec<Judgement> {
     let judge = Judge {
         policy: &artifact.policy,
@@ -43,7 +44,7 @@ impl Measuring<Quantity> for Judge<'_> {
         match claim.quantity.row().measure {
             Measure::Nothing(why) => Some(why),
             Measure::Load if claim.job_type.is_none() => Some("it is proved for all policies"),
-            Measure::WorkingTime if claim.value >= 1.0 => Some("the whole time is not an estimate"),
+            Measure::WorkingTime if claim.value >= 1.0 => Some("a value of 1 cannot be estimated"),
             Measure::Percentile(_) if is_measured(claim) => None,
             Measure::WaitingPercentile(_) if !is_measured(claim) => {
                 Some("the run did not record it")
@@ -118,6 +119,7 @@ impl Measuring<Quantity> for Judge<'_> {
             }
             Measure::Nothing(_) => None,
         }?;
+        // Check that the run is long enough for the correlation time of the queue in the claim.
         let (number, jobs) = match of_type {
             Some((_, measured)) => (measured.mean_number, measured.completions),
             None => (run.mean_number, u64::MAX),
@@ -189,7 +191,8 @@ pub fn as_analysed(artifact: &Artifact, policy: &Family) -> Family {
     }
 }
 
-/// Returns whether the percentile itself is compared, not the fraction of jobs beyond it.
+/// Returns whether the percentile itself is compared with the run. Otherwise, the fraction of the
+/// jobs that take longer is compared.
 fn is_measured(claim: &Claim) -> bool {
     claim.job_type.is_none() || claim.method == Method::Simulated
 }

@@ -6,13 +6,13 @@ use crate::workload::{Fleet, JobType, Workload};
 use synth_queues::law::CommonModulation;
 use synth_simulation::{self as simulation, EndedRuns, Estimate, JobClass, Sample, Stretch};
 
-/// Results of a simulation of this kind.
+/// The results of a simulation.
 pub type Run = simulation::Run<Measures, Offered>;
 
 /// The results for one of the job types.
 pub type TypeResult = simulation::ClassResult<Offered>;
 
-/// Additional measurements of the whole run.
+/// Additional measurements that are made for the whole run.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Measures {
     /// The fraction of each resource that is in use.
@@ -31,10 +31,10 @@ pub struct Measures {
     pub stretch: Option<Stretch>,
 }
 
-/// Additional measurements of one type.
+/// Additional measurements that are made for each of the types.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Offered {
-    /// Mean number of slots that the policy offers, if it reports it.
+    /// The mean number of slots that are offered by the policy, if it reports it.
     pub mean_offered: Option<Estimate>,
 }
 
@@ -69,8 +69,10 @@ pub(super) fn classes_of_fleet(fleet: &Fleet) -> Vec<JobClass> {
         .collect()
 }
 
-/// Returns `lim Var W(t) / (t λ E[S]²) − c²`, where W is the arriving work. This is the index of
-/// dispersion I of the counts if the sizes are independent. A correlation r adds `r c² (I − 1)`.
+/// Returns `lim Var W(t) / (t λ E[S]²) − c²`, where W is the arriving work. If the sizes are
+/// independent, this is the index of dispersion I of the number of arrivals. If the sizes in a
+/// batch have a correlation of r, it is larger by `r c² (I − 1)`. The start latencies of the jobs
+/// in a batch are always independent.
 fn dispersion(job_type: &JobType) -> f64 {
     let (arrivals, held) = (job_type.arrivals(), job_type.holding());
     let counts = arrivals.dispersion();
@@ -165,6 +167,7 @@ fn wastage(workload: &Workload, own: Columns, sample: &Sample) -> Vec<f64> {
     wasted.collect()
 }
 
+/// Converts the fractions of the envelope to fractions of the resources of all servers.
 pub(super) fn of_all_servers(run: &mut Run, fleet: &Fleet) {
     let own = &mut run.own;
     let resources = fleet.envelope().resources().iter().enumerate();

@@ -1,6 +1,10 @@
-//! A simulator with confidence intervals, which is also used to check the claims of an artifact.
+//! A simulator for one server or a fleet, with confidence intervals, which is also used to check
+//! the claims of an artifact.
 //!
-//! The invariants are checked for each event, even in release builds. An unstable run has no means.
+//! The invariants of the server are checked for each event, even in release builds: the capacity is
+//! not exceeded, a job is only preempted if this is allowed, no job is lost, and the time does not
+//! decrease. If the number of jobs grows without limit, the run is unstable and does not have a
+//! mean.
 
 mod contender;
 mod ends;
@@ -32,10 +36,10 @@ use crate::workload::{Fleet, JobType, Workload};
 use engine::{Engine, counters};
 use synth_simulation::{FromAbove, JobClass, Streams, go_on, results};
 
-/// Simulates a policy on one server, with calls of `progress` from time to time.
+/// Simulates a policy on one server, and calls `progress` from time to time.
 ///
 /// # Errors
-/// If the policy makes an infeasible decision.
+/// If the policy makes a decision that is not possible.
 pub fn simulate<P: Policy>(
     workload: &Workload,
     policy: P,
@@ -57,8 +61,8 @@ pub struct Simulation<'w> {
 impl<'w> Simulation<'w> {
     /// Starts a policy on the empty servers of a fleet.
     ///
-    /// Uses the seed, the replications and the recording options of the settings. The dominant
-    /// share of a job is computed with the [envelope](Fleet::envelope).
+    /// The seed, the number of replications and the recording options of the settings are used. The
+    /// dominant share of a job is computed with the [envelope](Fleet::envelope).
     pub fn new(fleet: &'w Fleet, policy: &dyn Policy, settings: &Settings) -> Self {
         let system = || System::for_policy(fleet, policy);
         Self::on(fleet, &system, policy, settings)
@@ -92,7 +96,8 @@ impl<'w> Simulation<'w> {
         }
     }
 
-    /// Continues until a stopping condition holds, and returns the measurements since the start.
+    /// Continues until there is a reason to stop, and returns the measurements since the start. The
+    /// number of events in the settings is also counted since the start.
     pub fn run(
         &mut self,
         settings: &Settings,

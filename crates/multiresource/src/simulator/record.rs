@@ -9,17 +9,20 @@ use crate::policy::{Action, Event, System};
 use crate::workload::Fleet;
 use synth_simulation::{Arrival, Coming, JobClass, Stint, Streams, Stretch};
 
+/// The number of arrivals before a stretch can begin, because the system is empty at the start.
 const WARM_UP: f64 = 1000.0;
+/// The number of arrivals in which the stretch is selected.
 const WITHIN: f64 = 12_000.0;
-/// Least and largest number of arrivals in a stretch.
+/// The minimum and the maximum number of arrivals in a stretch.
 const LENGTH: [f64; 2] = [50.0, 600.0];
-/// Length of a stretch within these limits, in mean sizes of the largest type.
+/// The length of a stretch within these limits, as a multiple of the mean size of the largest type.
 const RUNS: f64 = 2.0;
 
 /// Records what a policy does in a stretch of a run from an empty system.
 ///
-/// The stretch is the same for all policies. It ends at the time with the largest amount of work in
-/// the system. `None` if the policy cannot run here.
+/// The stretch only depends on the fleet and the seed, so that it is the same for all policies. It
+/// ends at the time with the largest backlog if every job has the mean size of its type and the
+/// servers are always fully used. `None` if the policy cannot run here.
 pub fn recorded(policy: &Contender, fleet: &Fleet, seed: u64) -> Option<Stretch> {
     let rule = policy.rule(fleet).ok()?;
     let classes = classes_of_fleet(fleet);
@@ -112,7 +115,7 @@ impl Kept {
     }
 }
 
-/// Share of the most used resource that a job of each type holds.
+/// The share of the most used resource that is needed by a job of each type.
 struct Parts {
     resource: (String, f64),
     of_types: Vec<f64>,

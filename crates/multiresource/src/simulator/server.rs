@@ -3,17 +3,20 @@ use crate::policy::Completed;
 use crate::policy::{Event, Policy, System};
 use synth_simulation::{RandomStream, Stay};
 
-/// One server or a fleet with its queues, its rule, and the ends of its jobs.
+/// One server or a fleet, with its queues, the rule, and the ends of the jobs.
 ///
-/// The next memoryless event (a clock, or a completion if all sizes are exponential) occurs when
-/// the integral of the total rate reaches an exponential number of mean 1, so that other events
-/// cause no new draws. Otherwise sizes are drawn on arrival, and there is a calendar of the ends.
+/// A memoryless event is a clock of the policy or, if all sizes are exponential, a completion. The
+/// next one occurs when the integral of the total rate reaches an exponential number of mean 1, so
+/// that it is not necessary to draw it again if there is another event before. If a size is not
+/// exponential, the sizes of all jobs are drawn when they arrive, and a calendar is used to find
+/// the next job that ends.
 pub struct Server {
     /// The state of the servers and of the queues.
     pub system: System,
     policy: Box<dyn Policy>,
     /// This is `None` if the sizes are exponential and unknown, because they are memoryless.
     ends: Option<Ends>,
+    /// The remaining part of the exponential number.
     hazard: f64,
 }
 
@@ -32,22 +35,23 @@ pub enum Due {
 #[derive(Clone, Copy)]
 pub struct Rates {
     clocks: f64,
-    /// The clocks, and unless ends are known a bound on the rate of completions.
+    /// The total rate of the clocks and, if the ends are not known, an upper bound on the rate of
+    /// the completions.
     pub total: f64,
 }
 
 /// The outcome of an event.
 pub enum Happened {
-    /// No event, since the rate was only a bound.
+    /// There is no event, because the rate was only an upper bound.
     Nothing,
     /// A clock rang.
     Clock,
-    /// A job of this type left after this stay.
+    /// A job of this type has left the system after this stay.
     Departure(usize, Stay),
 }
 
 impl Server {
-    /// Starts with this empty system at time 0 and the clocks of the policy.
+    /// Creates a server from an empty system at time 0, and starts the clocks of the policy.
     pub fn new(
         mut system: System,
         mut policy: Box<dyn Policy>,
@@ -93,7 +97,7 @@ impl Server {
         self.policy.clone()
     }
 
-    /// Returns the rates of memoryless events.
+    /// Returns the rates of the memoryless events.
     #[inline(always)]
     pub fn rates(&self) -> Rates {
         let [clocks, running] = self.system.rates();
@@ -119,7 +123,7 @@ impl Server {
         self.follow();
     }
 
-    /// Changes the system from outside, as a rule does.
+    /// Changes the system from the outside, in the same way as a rule.
     pub fn act(&mut self, change: impl FnOnce(&mut System)) {
         self.system.clear_actions();
         change(&mut self.system);
@@ -157,6 +161,7 @@ impl Server {
         };
         let hazard = rates.total * (until - now);
         if self.hazard < hazard {
+            // Rounding must not move it beyond the next event.
             let ring = (now + self.hazard / rates.total).min(until);
             (ring, Some(Due::Ring(rates)))
         } else {
@@ -206,7 +211,8 @@ impl Server {
         Happened::Departure(left.job_type, stay)
     }
 
-    /// Adds a job of type i with this size \[time\], or NaN to draw it, and lets the rule react.
+    /// Adds a job of type i, and calls the rule. The size of the job is given \[time\], or it is
+    /// NaN if it should be drawn.
     #[inline(always)]
     pub fn arrive(&mut self, i: usize, now: f64, size: f64, sizes: &mut RandomStream) {
         match &self.ends {
@@ -226,12 +232,13 @@ impl Server {
         Some(self.system.complete_slot(slot, now))
     }
 
-    /// Tells the rule about an event, without a decision yet.
+    /// Tells the rule about an event at a time at which there are more events, so that it does not
+    /// decide yet.
     pub fn note(&mut self, event: Event) {
         self.policy.note(event, &mut self.system);
     }
 
-    /// Lets the rule decide at a time without an event.
+    /// Calls the rule at a time at which there is no event.
     pub fn wake(&mut self, now: f64) {
         self.system.advance(now.max(self.system.now()));
         self.system.wake_at(f64::INFINITY);
@@ -255,6 +262,7 @@ impl Server {
     }
 }
 
+/// Returns the clock at a point that is drawn uniformly below the total rate of the clocks.
 fn ring(system: &System, mut point: f64) -> Option<Event> {
     let clocks = system.clocks().iter().enumerate();
     let mut running = clocks.filter(|(_, rate)| **rate > 0.0);
@@ -262,6 +270,7 @@ fn ring(system: &System, mut point: f64) -> Option<Event> {
         point -= **rate;
         point < 0.0
     });
+    // Rounding must not move it beyond the last clock.
     let (clock, _) = rings.or_else(|| running.next_back())?;
     Some(Event::Clock(clock))
 }

@@ -15,7 +15,7 @@ pub struct Stepping {
 }
 
 impl Stepping {
-    /// Starts with an empty system at time 0.
+    /// Creates an empty system at time 0.
     pub fn new(fleet: &Fleet, seed: u64, replication: u32) -> Self {
         Self::under(Box::new(Nobody), fleet, seed, replication)
     }
@@ -43,7 +43,8 @@ impl Stepping {
         &self.server.system
     }
 
-    /// Starts the oldest waiting job of type i. Returns `false` if this is not possible.
+    /// Starts the waiting job of type i that arrived first. If there is none or it does not fit,
+    /// this has no effect and returns `false`.
     pub fn start(&mut self, i: usize) -> bool {
         let system = &self.server.system;
         let can = i < system.types() && system.waiting(i) > 0 && system.fits(i);
@@ -59,8 +60,9 @@ impl Stepping {
         self.server.arrive(i, time, size, &mut self.sizes);
     }
 
-    /// Advances to the next event after which a waiting job fits, by at most `events` events.
-    /// Returns their number and the integral of the number of jobs in the system \[jobs × time\].
+    /// Advances to the next event after which there is a waiting job that fits, but by at most
+    /// `events` events. Returns the number of events and the integral of the number of jobs in the
+    /// system \[jobs × time\].
     pub fn advance(&mut self, events: u64) -> (u64, f64) {
         let (mut count, mut integral) = (0, 0.0);
         while count < events {

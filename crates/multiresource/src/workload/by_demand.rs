@@ -1,7 +1,8 @@
 use super::{Dominating, Fleet, JobType};
 use synth_core::number::{Decimal, seconds_in};
 
-/// The type of a job is determined by its demand, and by its limit if there are several types.
+/// Determines the type of a job from its demand, and from its limit if several types have this
+/// demand.
 #[derive(Clone, Debug)]
 pub struct ByDemand {
     by_nodes: [Group; 2],
@@ -14,7 +15,8 @@ struct Group {
 }
 
 impl ByDemand {
-    /// Creates the types of a fleet, with the given demands (K × R) and prices.
+    /// Creates the types of a fleet, with the given demands (K × R) in integer units, and prices of
+    /// the units, which may be empty.
     ///
     /// # Errors
     /// The names of two types with the same demand and limit.
@@ -40,7 +42,9 @@ impl ByDemand {
         })
     }
 
-    /// Returns the type of a job with these units (R) on each server and this limit \[s\].
+    /// Returns the type of a job with these units (R) on each server and this limit \[s\]: the
+    /// cheapest type that is sufficient. Among types of equal demand, it is the one with the
+    /// smallest limit that is not below this limit, or else with the largest one.
     pub fn find(&self, units: &[u64], nodes: u32, promised: f64) -> Option<usize> {
         let group = &self.by_nodes[usize::from(nodes > 1)];
         let alike = group.dominating.types_of(&demand(units, nodes));
@@ -54,6 +58,7 @@ fn demand(units: &[u64], nodes: u32) -> Vec<f64> {
     units.chain([f64::from(nodes)]).collect()
 }
 
+/// Returns the limit of each type \[s\], or infinity.
 fn limits(fleet: &Fleet) -> Vec<f64> {
     let second = seconds_in(fleet.time_unit());
     let limit = |job: &JobType| {
@@ -73,7 +78,9 @@ pub fn alike<'a>(fleet: &'a Fleet, demands: &[Vec<u64>]) -> Option<[&'a str; 2]>
     })
 }
 
-/// Returns the inverse of the prices. If there is no price, a very small value is used.
+/// Returns the inverse of the price of a unit (R), as a fraction of the price of all capacity. A
+/// millionth of the unit's fraction of the capacity is added, which matters for resources without a
+/// price. If there are no prices, it is the capacity.
 fn worths(fleet: &Fleet, prices: &[f64]) -> Vec<f64> {
     let resources = fleet.envelope().resources();
     let units = |j: usize| -> f64 {

@@ -6,6 +6,8 @@ use synth_queues::law::Size;
 
 impl Fleet {
     /// Returns a copy of this fleet in which all of the arrival rates are multiplied by `factor`.
+    /// The intervals of a renewal process are divided by it, batches are more frequent, and the
+    /// environment of a modulated process does not change.
     ///
     /// # Errors
     /// If `factor` is not positive and finite, or a rate or load leaves the range of doubles.
@@ -34,7 +36,8 @@ impl Fleet {
         }
     }
 
-    /// Returns the fleet with only these types (ascending, at least one) and their servers.
+    /// Returns the fleet with only these types (ascending, at least one), without the shapes on
+    /// which none of them fits.
     pub fn only(&self, types: &[usize]) -> Result<Self, DocumentError> {
         let mut document = self.record();
         let mut place = 0..;
@@ -56,13 +59,15 @@ impl Fleet {
         document.fleet()
     }
 
-    /// Returns a copy with an additional amount of resource j on each server of shape h.
+    /// Returns a copy with an additional amount of resource j on each server of shape h. `None` if
+    /// the shape does not have the resource, or the sum cannot be represented.
     pub fn with_more(&self, h: usize, j: usize, more: Decimal) -> Option<Self> {
         let has = Some(self.shapes()[h].capacity()[j]).filter(|has| !has.is_zero())?;
         self.with_amount(h, j, sum(has, more)?).ok()
     }
 
-    /// Returns a copy with the given amount of resource j on each server of shape h.
+    /// Returns a copy with the given amount of resource j on each server of shape h, which must
+    /// have some of it.
     ///
     /// # Errors
     /// If a type no longer fits.
@@ -94,6 +99,7 @@ impl Workload {
     }
 }
 
+/// Returns the sum, unless it cannot be represented or is not greater than `a`.
 fn sum(a: Decimal, b: Decimal) -> Option<Decimal> {
     let sum = Decimal::nearest(&(a.exact() + b.exact()))?;
     (sum > a && b > Decimal::ZERO).then_some(sum)

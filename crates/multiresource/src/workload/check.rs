@@ -32,7 +32,7 @@ impl FleetDocument {
         self.check_modulation(at);
         self.check_shapes(at);
         (0..self.jobs.len()).for_each(|i| self.check_known(i, at));
-        // This check is only possible if there are no errors in the servers.
+        // If there are several servers, this check is only possible if there are no other faults.
         if at.is_empty() || self.is_one_server() {
             self.check_fits(at);
         }
@@ -163,7 +163,8 @@ impl FleetDocument {
         }
     }
 
-    /// Builds one server with these resources and types; integers or sums may be out of range.
+    /// Builds one server with these resources and types from a document without faults. It fails if
+    /// an integer or a sum is out of range.
     pub(super) fn workload(
         &self,
         capacity: &[(&str, Decimal)],
@@ -275,7 +276,7 @@ impl JobDocument {
         self.demand.get(resource).unwrap_or(Some(Decimal::ZERO))
     }
 
-    /// Processes with a memory of their own cannot be modulated.
+    /// Reports an arrival process with a memory of its own, because it cannot be modulated.
     fn check_modulated(&self, at: &mut FaultsAt<'_>) {
         let what = match &self.arrivals {
             Some(ArrivalProcess::Renewal { .. }) => "are a renewal process",

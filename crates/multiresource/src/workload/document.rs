@@ -12,7 +12,8 @@ use synth_core::document::{
 use synth_core::number::Decimal;
 use synth_queues::law::{ArrivalProcess, CommonModulation, Size};
 
-/// A workload with jobs of several types, which need a number of resources on one or more servers.
+/// A workload with jobs of several types, which need amounts of resources on one server (`server`)
+/// or several (`servers`).
 // A value that could not be read is `None` if others can be checked without it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -32,11 +33,12 @@ pub struct FleetDocument {
     /// A Markov chain that is used to change the arrival rates of all types.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub modulation: Option<CommonModulation>,
-    /// The time between the decision to start a job and its start \[time\], or its distribution.
+    /// The time from the decision to start a job until it runs \[time\]: a number, or a
+    /// distribution.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub start_latency: Option<Size>,
     /// The names of all resources, in the order of policy files, which always have them. If
-    /// present, `servers` are in that order, too; otherwise both orders are derived.
+    /// present, the order of `servers` is kept as well; otherwise both orders are derived.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub resources: Vec<String>,
     /// The server, if there is only one. Policy files contain `servers` instead.
@@ -46,6 +48,7 @@ pub struct FleetDocument {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub servers: Vec<ShapeDocument>,
     /// The list of job types, which must not be empty. Policy files only contain types that arrive.
+    /// Schedules use the same order.
     pub jobs: Vec<JobDocument>,
 }
 
@@ -79,7 +82,8 @@ pub enum Amount {
     /// An amount that is shared by the jobs.
     Plain(Decimal),
     /// A number of devices. If a demand is less than 1, it must be on a single device, and
-    /// otherwise it must be a number of whole devices. This must be the same for all of the shapes.
+    /// otherwise it must be a number of whole devices. If a resource consists of devices on one
+    /// shape, then it does so on all shapes.
     Devices {
         /// The number of devices, ≥ 1.
         devices: Decimal,
@@ -167,6 +171,7 @@ impl WorkloadDocument for FleetDocument {
         self.complete(&mut FaultsAt::document(&mut faults));
         let read = faults.len();
         self.check_all(&mut FaultsAt::document(&mut faults));
+        // A value that could not be read must not be reported as missing.
         let mut own = faults.split_off(read);
         own.retain(|fault| faults.iter().all(|read| read.place != fault.place));
         faults.append(&mut own);

@@ -4,8 +4,9 @@ use synth_core::number::Decimal;
 /// A list of the types, which is used to determine the type of a job when it arrives.
 ///
 /// A job is assigned to the cheapest type, by `n Σ_r d_r/P_r` for n servers, that covers its demand
-/// and number of servers, so that every schedule of types is feasible for the jobs. Among types of
-/// equal demand, it is the one of the least sufficient limit, or else of the largest.
+/// and number of servers, so that every schedule of types is feasible for the jobs. If there are
+/// types of equal demand, it is the one with the smallest sufficient limit, or else with the
+/// largest limit.
 #[derive(Clone, Debug)]
 pub struct Dominating {
     /// The types, sorted by their cost, demand and limit.
@@ -17,6 +18,7 @@ struct Candidate {
     place: usize,
     /// Demand (R) on each server, followed by the number of servers if that matters.
     demand: Vec<f64>,
+    /// The limit \[time\], which is infinite if there is none.
     limit: f64,
 }
 
@@ -31,7 +33,8 @@ impl Dominating {
         Self::sorted(types, total)
     }
 
-    /// Creates the list from the demands (K × R, or K × (R + 1) with the number of servers).
+    /// Creates the list from the demands (K × R, or K × (R + 1) with the number of servers),
+    /// without limits.
     pub fn of(demands: &[Vec<f64>], total: &[f64]) -> Self {
         let types = demands.iter().map(|demand| (demand.clone(), f64::INFINITY));
         Self::sorted(types, total)

@@ -5,7 +5,8 @@ use super::{JobType, Resource, Workload};
 use synth_core::document::WorkloadDocument as _;
 use synth_core::number::Decimal;
 
-/// A valid fleet with K ≥ 1 job types and H ≥ 1 shapes, in which each type fits on some shape.
+/// A valid fleet with K ≥ 1 job types and H ≥ 1 shapes. Every type arrives and fits on at least one
+/// of the shapes, and there is a type for every shape.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fleet {
     pub(super) envelope: Workload,
@@ -51,12 +52,14 @@ impl Shape {
         self.count
     }
 
-    /// Returns the capacity for each of the fleet's R resources, ≥ 0.
+    /// Returns the capacity for each of the fleet's R resources, which is 0 if the shape does not
+    /// have it.
     pub fn capacity(&self) -> &[Decimal] {
         &self.capacity
     }
 
-    /// Returns one such server with its own resources and types, at the rates of the fleet.
+    /// Returns one such server with the resources that it has and the types that fit (K_h), at the
+    /// rates of the whole fleet.
     pub fn server(&self) -> &Workload {
         &self.server
     }
@@ -73,7 +76,9 @@ impl Fleet {
         self.one_server().is_some()
     }
 
-    /// Returns the workload of the only server, if it has no devices: these may be fragmented.
+    /// Returns the workload of the only server, if it has no devices. With devices, a server is
+    /// treated like a fleet, because the space for a job depends on the devices that the other jobs
+    /// use.
     pub fn one_server(&self) -> Option<&Workload> {
         let is_one = self.servers() == 1 && self.devices().is_empty();
         is_one.then_some(&self.envelope)
@@ -86,7 +91,7 @@ impl Fleet {
         devices.map(|resource| resource.name.clone()).collect()
     }
 
-    /// Fails if a resource consists of devices, with the reason.
+    /// Returns an error with an explanation if a resource consists of devices.
     pub fn counts_amounts(&self) -> Result<(), String> {
         let why = |name: &String| {
             Err(format!(
@@ -96,12 +101,13 @@ impl Fleet {
         self.devices().first().map_or(Ok(()), why)
     }
 
-    /// Returns the shapes in the order of the policy file, or else the one in which rules use them.
+    /// Returns the shapes in the order of the policy file. Otherwise, they are in the order in
+    /// which rules fill them: the shapes with the fewest types first, and then the smaller ones.
     pub fn shapes(&self) -> &[Shape] {
         &self.shapes
     }
 
-    /// Returns the list of the job types (K), in the same order as in the document.
+    /// Returns the list of the job types that arrive (K), in the same order as in the document.
     pub fn types(&self) -> &[JobType] {
         self.envelope.types()
     }
@@ -152,7 +158,8 @@ impl Fleet {
         (0..self.envelope.resources().len()).map(of).collect()
     }
 
-    /// Returns the digest of the [record](Fleet::record) without its source.
+    /// Returns the digest of the [record](Fleet::record) without its source. Types that do not
+    /// arrive are not part of it.
     pub fn digest(&self) -> String {
         self.record().digest()
     }

@@ -2,9 +2,10 @@
 //!
 //! # Theory
 //! There are R resources with a capacity of P (R), and K types with a demand of D (K × R). The jobs
-//! of type i arrive with a rate of λ_i ([`ArrivalProcess`]), and the mean of their size is 1/μ_i
-//! ([`Size`]), so the offered load is b_i = λ_i/μ_i. A schedule u is feasible if uD ≤ P (see
-//! section 3 of the MSR paper), which is computed with integers ([`JobType::units`]).
+//! of type i arrive with a mean rate of λ_i, as a Poisson process by default ([`ArrivalProcess`]),
+//! and the mean of their size is 1/μ_i ([`Size`]), so the offered load, the mean number in service,
+//! is b_i = λ_i/μ_i. A schedule u is feasible if uD ≤ P (see section 3 of the MSR paper), which is
+//! computed with integers ([`JobType::units`]).
 //!
 //! # The document
 //! Arrivals are a rate or a process, and sizes a mean or a distribution:
@@ -30,6 +31,11 @@
 //! | | `{law: uniform, low: 0, high: 2}` | |
 //! | | `{law: empirical, values: [1, 2, 10]}` | with `probabilities` unless equal |
 //!
+//! The intervals of a renewal process are independent and have any distribution that sizes can have.
+//! A Markov-modulated process is a Poisson process at the rate of the present state. With
+//! `alike: .85`, all jobs of a batch have the same size in 85 % of the batches. A hyperexponential
+//! distribution with `scv` has two branches with balanced means.
+//!
 //! `known` is the information about a job's size on arrival, in addition to its type:
 //!
 //! | `known` | |
@@ -42,19 +48,23 @@
 //! By default, policies are chosen as for `type`, but rules that know sizes may be run, too.
 //!
 //! `start_latency: .7`, or a distribution, is the time from the decision to start a job to its
-//! first instruction, during which it already holds its resources ([`Holding`]).
+//! first instruction. The job holds its resources during this time, and then for its size
+//! ([`Holding`]).
 //!
-//! `modulation: {factors: [.4, 2.2], switching: [[0, .1], [.3, 0]]}` is a Markov chain that
-//! modulates all rates of Poisson or batch arrivals ([`CommonModulation`]).
+//! `modulation: {factors: [.4, 2.2], switching: [[0, .1], [.3, 0]]}` is one Markov chain that
+//! modulates the rates of all types, which must be Poisson or batch arrivals
+//! ([`CommonModulation`]). `arrival_rate` is still the mean over all time.
 //!
-//! Variants may also be written as keys, such as `size: {erlang: {stages: 3, mean: 1}}`.
+//! Distributions and processes may also be written as variants, such as
+//! `size: {erlang: {stages: 3, mean: 1}}`.
 //!
 //! # Practice
-//! [`Fleet::read`] reads a YAML document and reports all faults. If a workload is valid, then all
-//! of its types arrive, have a positive demand, and fit on an empty server.
+//! [`Fleet::read`] reads a YAML document and reports all faults. A policy file contains the same
+//! document with all defaults ([`Fleet::record`]), which is checked in the same way. If a workload
+//! is valid, then all of its types arrive, have a positive demand, and fit on an empty server.
 //!
-//! A [`Workload`] is for one server, a [`Fleet`] for a list of shapes:
-//! `servers: [{name: big, count: 40, capacity: {cpu: 96}}, …]`.
+//! A [`Workload`] is for one server, which is written as `server: {capacity: …}`. A [`Fleet`] is
+//! for one server or a list of shapes: `servers: [{name: big, count: 40, capacity: {cpu: 96}}, …]`.
 
 mod by_demand;
 mod change;
@@ -77,9 +87,10 @@ use synth_core::document::{Fault, place, within};
 use synth_core::number::Decimal;
 use synth_queues::law::{self, ArrivalProcess, CommonModulation, Holding, Size};
 
-/// A checked workload: A valid workload with K ≥ 1 job types on a server with R ≥ 1 resources.
+/// A valid workload with K ≥ 1 job types on a server with R ≥ 1 resources.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Workload {
+    /// The document without its servers and types.
     header: FleetDocument,
     resources: Vec<Resource>,
     types: Vec<JobType>,
@@ -93,7 +104,8 @@ pub enum KnownSize {
     Type,
     /// The size itself.
     Size,
-    /// A limit that is never exceeded, which is the size times a random factor ≥ 1.
+    /// A limit that is never exceeded: the size times a factor ≥ 1 of this distribution, which is
+    /// drawn for each job.
     Limit(Size),
     /// The `limit` of its type, which every type must have.
     TypeLimit,
@@ -165,15 +177,16 @@ impl Resource {
         self.capacity
     }
 
-    /// Returns the capacity in integer units ([`JobType::units`]), at most 2^53.
+    /// Returns the capacity in integer units ([`JobType::units`]), at most 2^53. It is 0 if no type
+    /// demands the resource.
     pub fn units(&self) -> u64 {
         self.units
     }
 
     /// Returns the integer units of one device, if the resource consists of devices.
     ///
-    /// A demand below 1 must be on one device, a whole number takes that many whole devices. The
-    /// number is rounded down, so it is 1 if all of the demands are 0.6.
+    /// A demand below 1 must be on one device, and a whole number takes that many whole devices.
+    /// The number of units is rounded down, so it is 1 if all of the demands are 0.6.
     pub fn device(&self) -> Option<u64> {
         self.device
     }
@@ -185,7 +198,8 @@ impl JobType {
         &self.name
     }
 
-    /// Returns the number of servers that a job uses at once, g ≥ 1, each with the demand.
+    /// Returns the number of servers that a job uses at once, g ≥ 1, each with the demand. It is 1
+    /// except for gangs, which need a fleet.
     pub fn nodes(&self) -> u32 {
         self.nodes
     }
@@ -203,7 +217,8 @@ impl JobType {
         &self.units
     }
 
-    /// Returns the arrival rate λ of the jobs \[1/time\], which is positive.
+    /// Returns the arrival rate λ of the jobs \[1/time\], which is positive. It is the mean over
+    /// all time.
     pub fn arrival_rate(&self) -> f64 {
         self.arrival_rate
     }
@@ -213,7 +228,8 @@ impl JobType {
         &self.arrivals
     }
 
-    /// Returns whether arrivals are a Poisson process, in whatever form it is written.
+    /// Returns whether the arrivals are a Poisson process, in whatever form it is written.
+    /// Modulated arrivals are not.
     pub fn is_poisson(&self) -> bool {
         !self.modulated && self.arrivals.is_poisson()
     }
@@ -224,6 +240,7 @@ impl JobType {
     }
 
     /// Returns whether the sizes are exponential and independent, and there is no start latency.
+    /// The remaining size of a running job then has the distribution of a whole size.
     pub fn is_memoryless(&self) -> bool {
         self.holding.is_exponential() && self.has_independent_sizes()
     }
@@ -239,7 +256,8 @@ impl JobType {
         &self.holding
     }
 
-    /// Returns the promised limit on run times \[time\], > 0, if there is one.
+    /// Returns the promised limit on run times \[time\], > 0, if there is one. If a job runs
+    /// longer, its own run time is used as the limit.
     pub fn limit(&self) -> Option<Decimal> {
         self.limit
     }
@@ -269,7 +287,8 @@ impl JobType {
         f64::from(self.nodes) * self.offered_load()
     }
 
-    /// Returns the offered load as a fraction, or `None` if one of the means is not a fraction.
+    /// Returns the offered load as a fraction, or `None` if one of the means is not a fraction, as
+    /// for a bounded Pareto distribution.
     pub fn exact_load(&self) -> Option<BigRational> {
         Some(self.arrivals.exact_rate()? * self.holding.exact_mean()?)
     }
@@ -296,7 +315,8 @@ impl Workload {
         self.header.modulation.as_ref()
     }
 
-    /// Returns the distribution of the start latency L \[time\], if there is one.
+    /// Returns the distribution of the start latency L \[time\], or `None` if jobs start
+    /// immediately. It is the same for all types, and independent of the sizes.
     pub fn start_latency(&self) -> Option<&Size> {
         self.header.start_latency.as_ref()
     }
@@ -316,7 +336,7 @@ impl Workload {
         &self.resources
     }
 
-    /// Returns the list of the job types (K), in the same order as in the document.
+    /// Returns the list of the job types that arrive (K), in the same order as in the document.
     pub fn types(&self) -> &[JobType] {
         &self.types
     }
@@ -326,7 +346,8 @@ impl Workload {
         self.types.iter().map(JobType::arrival_rate).sum()
     }
 
-    /// Returns the dominant share of a job of each type, `g_i max_j D_ij/P_j` (K), > 0.
+    /// Returns the dominant share of a job of each type, `g_i max_j D_ij/P_j` (K), which is
+    /// positive, and at most 1 except for gangs.
     pub fn dominant_shares(&self) -> Vec<f64> {
         let share = |job: &JobType| {
             let pairs = job.demand.iter().zip(&self.resources);
@@ -337,6 +358,7 @@ impl Workload {
     }
 
     /// Returns the share of each type in the load `λ_i E[S_i] max_j D_ij/P_j` (K). The sum is 1.
+    /// These are the weights of the weighted mean response time.
     pub fn load_shares(&self) -> Vec<f64> {
         let pairs = self.types.iter().zip(self.dominant_shares());
         let loads = pairs.map(|(job, share)| job.offered_load() * share);
@@ -369,7 +391,8 @@ pub fn is_of_gpus(name: &str) -> bool {
     words.any(|word| matches!(word, "gpu" | "gpus")) && !name.contains("mem")
 }
 
-/// Returns the number of jobs that fit, or the maximum value if there is no demand.
+/// Returns the number of jobs that fit, `min_j ⌊capacity_j / demand_j⌋`, or the maximum value if
+/// there is no demand.
 fn most_alone(capacity: &[u64], demand: &[u64]) -> u64 {
     let pairs = capacity.iter().zip(demand);
     let fit = pairs.filter_map(|(capacity, demand)| capacity.checked_div(*demand));

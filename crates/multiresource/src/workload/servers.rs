@@ -14,6 +14,7 @@ const COUNT: &str = "a whole number from 1 to 100000: write how many servers hav
 
 const MOST_DEVICES: f64 = 1e6;
 
+/// A resource of which a server does not have enough: its name, the demand and the capacity.
 type Shortfall<'a> = (&'a str, Decimal, Decimal);
 
 impl ShapeDocument {
@@ -21,7 +22,8 @@ impl ShapeDocument {
         self.name.as_deref().unwrap_or_default()
     }
 
-    /// 0 if the resource is not named; `None` for a number already reported.
+    /// Returns the capacity for a resource; 0 if it is not named, and `None` for a number that has
+    /// already been reported.
     fn known_capacity(&self, resource: &str) -> Option<Decimal> {
         let amount = self.capacity.get(resource);
         amount.map_or(Some(Decimal::ZERO), |amount| amount.map(Amount::value))
@@ -66,6 +68,7 @@ impl ShapeDocument {
                 at.refuse(message, "write how many devices such a server has");
             }
         }
+        // A capacity of 0 on the only server has already been reported.
         let is_empty = |amount: &Option<Amount>| {
             amount.is_some_and(|amount| amount.value().is_zero()) && !is_one
         };
@@ -77,7 +80,8 @@ impl ShapeDocument {
 }
 
 impl FleetDocument {
-    /// Returns the fleet without unused shapes; the others get default names in their order.
+    /// Returns the fleet without the shapes on which no type fits. The others get default names in
+    /// their order.
     pub fn measured(mut self) -> Result<Fleet, DocumentError> {
         if !self.is_one_server() {
             let is_used: Vec<bool> = self.servers.iter().map(|own| self.serves(own)).collect();
@@ -89,8 +93,10 @@ impl FleetDocument {
         self.fleet()
     }
 
-    /// Sorts the servers and the resources, unless the order is given. The shapes with the smallest
-    /// number of types are first, because they are filled first, and then the smaller ones.
+    /// Sorts the servers and the resources. The shapes with the smallest number of types are first,
+    /// because they are filled first, so that large servers stay free. Then the smaller ones are
+    /// first, by the sum of their capacities relative to the largest ones, and then the name
+    /// decides.
     pub(super) fn arrange(&mut self) {
         let mut shapes = std::mem::take(&mut self.servers);
         let mut resources: BTreeMap<String, f64> = BTreeMap::new();
@@ -101,6 +107,7 @@ impl FleetDocument {
         resources.retain(|_, most| *most > 0.0);
         shapes.sort_by_cached_key(|shape| {
             let share = |(name, most): (&String, &f64)| shape.capacity_for(name).value() / most;
+            // The order of nonnegative doubles is the order of their bits.
             let size: f64 = resources.iter().map(share).sum();
             let served = self.served(shape).count();
             (served, size.to_bits(), shape.name.clone())
@@ -184,6 +191,8 @@ impl FleetDocument {
     }
 
     fn check_fit(&self, job: &JobDocument, at: &mut FaultsAt<'_>) {
+        // The closest server has the smallest number of insufficient resources, and then the
+        // smallest missing fraction of a demand.
         let missing = |short: &[Shortfall<'_>]| {
             let part = |(_, demand, has): &Shortfall<'_>| 1.0 - has.value() / demand.value();
             (short.len(), short.iter().map(part).fold(0.0, f64::max))
@@ -198,6 +207,7 @@ impl FleetDocument {
             return;
         };
         if self.is_one_server() {
+            // A resource that the server does not have at all is reported elsewhere.
             short.retain(|(_, _, has)| *has > Decimal::ZERO);
         }
         let Some((resource, ..)) = short.first() else {

@@ -2,8 +2,10 @@ use super::round::Round;
 use crate::workload::Workload;
 use synth_queues::ctmc::Edge;
 
-/// The lead of a state in completions of a queue that is never empty (MSR paper, §6.2).
+/// The number of completions by which a state of the chain is ahead of the mean, for a queue that
+/// is never empty (MSR paper, §6.2). It is used for the bounds of theorem 8.
 pub(super) struct Ahead {
+    /// The mean rate of completions \[1/time\].
     pub(super) capacity: f64,
     /// The minimum and maximum over all states.
     pub(super) least: f64,
@@ -15,7 +17,9 @@ pub(super) struct Ahead {
 }
 
 impl Round {
-    /// Returns the relative completions of type i, by using the means until the next working state.
+    /// Returns the relative completions of type i. For each state, the mean time and the mean
+    /// number of completions until the next working state are compared with the overall mean, and
+    /// then the lead of this working state is added.
     pub(super) fn ahead(&self, workload: &Workload, i: usize) -> Ahead {
         let states = self.serving.len();
         let rate = 1.0 / workload.types()[i].mean_size();

@@ -1,5 +1,6 @@
-//! A knapsack bounded by a tree of bounds on counts. For each node, the prices must show that the
-//! remaining capacity is not worth enough, or else a table or a search is used.
+//! A knapsack bounded by a tree of bounds on counts. In each node, the prices must show that the
+//! remaining capacity is not worth too much; otherwise, a table for one of the resources or a
+//! search is used.
 
 use super::knapsack::{Region, Verdict, exceeds};
 use crate::artifact::{SearchNode, SearchRecord};
@@ -9,7 +10,7 @@ const ROUNDING: f64 = 1e-12;
 
 const TABLE: u64 = 40_000;
 
-/// The maximum number of nodes times types, which limits the memory for the boxes of a deep tree.
+/// The maximum number of nodes times types. Each needs eight bytes in the boxes of a deep tree.
 pub(super) const SIZE: usize = 17_000_000;
 
 /// Bounds on counts in a node, by index among the types searched.
@@ -19,6 +20,7 @@ struct Counts {
     most: Vec<u32>,
 }
 
+/// Verifies that no schedule is worth more than `worth` at these values (K).
 pub(super) fn verify(
     packing: &Packing,
     values: &[f64],
@@ -42,6 +44,7 @@ pub(super) fn verify(
         least: vec![0; found.types.len()],
         most: most.collect(),
     };
+    // The counts are `None` if there is nothing left to prove.
     let mut open = vec![Some(root)];
     for (n, node) in found.nodes.iter().enumerate() {
         let counts = open.pop().ok_or(NO_TREE)?;
@@ -69,14 +72,17 @@ struct Proof<'a> {
     worth: f64,
 }
 
+/// The part of a node that is not decided by its prices.
 struct Left {
     counts: Counts,
+    /// The value of the least counts, and the capacity that they leave free.
     value: f64,
     room: Vec<u64>,
 }
 
 impl Proof<'_> {
-    /// Returns whether type i is searched, or dominated by jobs of a searched type in its place.
+    /// Returns whether type i is searched, or is worth no more than the jobs of a searched type
+    /// that fit in its place.
     fn covers(&self, i: usize, value: f64) -> bool {
         let stands_for = |(&k, v): (&usize, &f64)| {
             let jobs = f64::from(self.packing.most(k, self.packing.demand(i)));
@@ -85,6 +91,8 @@ impl Proof<'_> {
         value <= 0.0 || self.types.iter().zip(&self.values).any(stands_for)
     }
 
+    /// Returns the part that is not decided by the prices, with the tightest counts that they
+    /// prove; `None` if there is none.
     fn left(&self, counts: Counts, prices: &[f64]) -> Option<Left> {
         let (mut counts, value, room) = self.placed(counts)?;
         let spare: Vec<f64> = (0..self.types.len())
@@ -179,7 +187,8 @@ impl Proof<'_> {
     }
 
     /// Returns an upper bound on the remaining value, by using dynamic programming for resource j
-    /// and the prices of all other resources. `None` if the table is too large.
+    /// and the prices of all other resources. `None` if the table is too large, or resource j has
+    /// no price.
     fn table(&self, left: &Left, prices: &[f64], j: usize) -> Option<f64> {
         let rooms = left.room[j].checked_add(1)?;
         if rooms.checked_mul(self.types.len() as u64)? > TABLE || prices[j] <= 0.0 {

@@ -60,7 +60,7 @@ fn has_its_numbers(claim: &Claim, workload: &Workload, findings: &mut Findings) 
     }
     match (claim.half_width, claim.method == Method::Simulated) {
         (Some(width), false) => findings.differs("half_width", width, "none: it is not simulated"),
-        (None, true) => findings.differs("half_width", "absent", "half of a 95 % interval"),
+        (None, true) => findings.differs("half_width", "absent", "a 95 % half-width"),
         _ => {}
     }
     let has_number = claim.at.is_some() == (claim.quantity == Quantity::NumberAbove);
@@ -219,7 +219,7 @@ pub(super) fn round(
 }
 
 pub(super) fn of_loop(document: &Document<'_>, round: Option<&Round>, findings: &mut Findings) {
-    // Queues are expensive to solve, so not for an artifact that is already wrong.
+    // Queues are expensive to solve, so they are not solved for an artifact that is already wrong.
     let solvable = round.filter(|_| findings.is_empty());
     let queues = solvable.and_then(|round| Queues::new(document, round));
     each(document, findings, |claim, subject, f| {
@@ -276,7 +276,8 @@ fn method(claim: &Claim) -> Option<Method> {
     })
 }
 
-/// The chain depends on the sizes only if its routes wait for completions. The queues always do.
+/// Returns the conditions of a claim. The chain depends on the sizes only if its routes wait for
+/// completions, and the queues always depend on them.
 fn conditions(document: &Document<'_>, subject: Option<usize>, method: Method) -> HoldsFor {
     let own = Conditions::analysed();
     match method {
@@ -294,8 +295,9 @@ fn conditions(document: &Document<'_>, subject: Option<usize>, method: Method) -
     }
 }
 
-/// Returns the size distribution of the solved queues: stages are followed if there are any and the
-/// chain does not wait for completions, in which case all sizes count as exponential.
+/// Returns the size distribution for which the queue of a type, or all of the queues, are solved.
+/// If the chain waits for completions, all sizes are assumed to be exponential. Otherwise, the
+/// queues follow the stages of the sizes if they have any.
 fn law_followed(document: &Document<'_>, subject: Option<usize>) -> SizeLaw {
     let staged = |kind: &JobType| {
         let size = kind.holding();
@@ -339,8 +341,10 @@ impl Derivation<'_> {
         value(self.claim, expected, RENEWAL, findings);
     }
 
-    /// Checks the inverse of the rate, which may be almost infinite if the routes are short.
+    /// Compares the inverse of the rate. If the routes are very short, the rate is almost infinite
+    /// and its digits have no meaning.
     fn largest_rate(&self, findings: &mut Findings) {
+        /// The number of rounding errors that may have been added up.
         const OPERATIONS: f64 = 1e3;
         let found = self.claim.value;
         let (period, error) = self.round.least_stable_period(self.document.workload);
@@ -362,8 +366,9 @@ impl Derivation<'_> {
         solved.all(|i| queues.solved(i).is_some())
     }
 
-    /// Returns whether the claim uses the approximate mean number of type i: if it is approximate
-    /// itself, except for sums over types that have an exact claim.
+    /// Returns whether the claim uses the approximate mean number of type i. This is the case if
+    /// the claim itself is approximate, unless it is a sum over the types and there is an exact
+    /// claim about type i.
     fn is_approximate(&self, i: usize) -> bool {
         let claimed = self.document.mean_number(i);
         let exact = claimed.is_some_and(|c| c.method == Method::ExactQbd);
@@ -402,6 +407,7 @@ impl Derivation<'_> {
         let is_solved = self.method == Method::ExactQbd;
         let grounds = if is_solved { SOLVED } else { FORMULA };
         let slack = self.agreement() + queues.error(self.subject, is_solved);
+        // For a percentile, the fractions of jobs beyond it are compared.
         let agrees = match percentile {
             Some(p) => is_close(1.0 - p, 1.0 - expected, slack),
             None => is_close(claim.value, expected, slack),
@@ -418,16 +424,20 @@ impl Derivation<'_> {
         }
     }
 
-    /// If the load is close to 1, the result depends on the rounding of the rates.
+    /// Returns the tolerance between the two derivations. If the load is close to 1, even the
+    /// rounding of the rates changes the result.
     fn agreement(&self) -> f64 {
         let spares = self.round.loads(self.document.workload).into_iter();
         let least_spare = spares.map(|load| 1.0 - load).fold(1.0, f64::min);
         QUEUES + 200.0 * f64::EPSILON / least_spare
     }
 
+    /// Checks a claim about a queue that is too large. Its mean must be between the bounds and not
+    /// equal to the approximation; other claims must be consistent with the claimed means.
     fn too_large(&self, queues: &Queues<'_>, findings: &mut Findings) {
         let (found, quantity) = (self.claim.value, self.claim.quantity);
         if let (Quantity::MeanNumber, Some(i)) = (quantity, self.subject) {
+            // The bounds assume exponential sizes.
             if law_followed(self.document, self.subject) != SizeLaw::Exponential {
                 return findings.stands("", TOO_LARGE);
             }

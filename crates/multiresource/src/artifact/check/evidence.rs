@@ -12,6 +12,7 @@ const RUN: Grounds = Grounds::Trusted("runs are not repeated: `synth simulate` m
 
 const ROUNDING: f64 = 1e-9;
 
+/// The relative amount by which resource prices may be too high, due to the tolerance of a solver.
 const DEARER: f64 = 1e-6;
 
 const PROOF_GAP: f64 = 1e-9;
@@ -128,6 +129,7 @@ fn load(document: &Document<'_>, findings: &mut Findings) {
     }
 }
 
+/// Checks that `bound = 1 / Σ_h n_h worth_h` and `gap = max(load/bound − 1, 0)`, and each worth.
 fn bound_and_gap(document: &Document<'_>, findings: &mut Findings) {
     let (found, fleet) = (document.evidence, document.fleet);
     let mut worth = 0.0;
@@ -151,7 +153,8 @@ fn bound_and_gap(document: &Document<'_>, findings: &mut Findings) {
     }
 }
 
-/// Checks that the resource prices are high enough for the values (K), and that `worth` is a bound.
+/// Checks that the resource prices cover the values `y_i/b_i` (K) and are not higher than needed,
+/// and that no schedule of this server is worth more than `worth`.
 pub(crate) fn worth_of_server(
     own: &ShapeWorth,
     values: &[f64],
@@ -183,6 +186,7 @@ pub(crate) fn worth_of_server(
         );
         findings.add(path, message);
     }
+    // The knapsack is worth at most `P·w`, even without integrality.
     let worth = (1.0 + ROUNDING) * own.worth;
     if !findings.is_clear(path) || relaxed <= worth {
         return;

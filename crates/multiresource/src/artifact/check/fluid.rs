@@ -1,8 +1,8 @@
 //! The value of a server with divisible jobs, by a small simplex method of the checker's own.
 //!
 //! `max v·x` over `x ≥ 0` with `Σ_i x_i D_ij ≤ P_j` has the dual `min P·w` over `w ≥ 0` with
-//! `D_i·w ≥ v_i`. If the value of `P·w` is greater than the optimum, then the prices of the
-//! resources are too high. The result is verified by a primal and a dual solution of equal value.
+//! `D_i·w ≥ v_i`. If `P·w` is greater than the optimum, then the prices of the resources are too
+//! high. The result is verified by a primal and a dual solution of equal value.
 
 use crate::schedule::Packing;
 
@@ -12,8 +12,10 @@ const ZERO: f64 = 1e-12;
 
 const ROUNDING: f64 = 1e-9;
 
-/// Returns the value of the server at values (K) of jobs; `None` if it is lost in rounding.
+/// Returns the value of the server at values (K) of jobs; `None` if the two solutions do not verify
+/// it, for example because of rounding.
 pub(super) fn worth(packing: &Packing, values: &[f64]) -> Option<f64> {
+    // Jobs are measured in units of their largest share, and values in units of the largest value.
     let largest: Vec<f64> = (0..values.len())
         .map(|i| packing.largest_share(i))
         .collect();
@@ -32,7 +34,9 @@ pub(super) fn worth(packing: &Packing, values: &[f64]) -> Option<f64> {
 }
 
 struct Tableau {
+    /// A row for each resource, which ends with its right-hand side.
     rows: Vec<Vec<f64>>,
+    /// The gain of each column, followed by the negative value of the present solution.
     gains: Vec<f64>,
     basis: Vec<usize>,
 }

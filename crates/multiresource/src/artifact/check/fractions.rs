@@ -13,6 +13,8 @@ use synth_core::artifact::Findings;
 const NODES: u64 = 20_000_000;
 const LONG: u64 = 512;
 
+/// The approximate cost of the server in the search, which is large enough to distinguish the
+/// types.
 const SERVER: f64 = (1_u64 << 60) as f64;
 
 pub(super) fn shape(found: &ExactRecord, schedules: usize, types: usize, findings: &mut Findings) {
@@ -72,7 +74,8 @@ pub(super) fn check(
     }
 }
 
-/// Checks that `ρ = max_i b_i / (πW)_i`, and returns whether this is the case.
+/// Checks that `ρ = max_i b_i / (πW)_i`, and that the doubles are the nearest ones. Returns whether
+/// there are no errors in the fractions.
 fn load(
     document: &Document<'_>,
     found: &ExactRecord,
@@ -121,6 +124,8 @@ fn nearest(path: &str, found: f64, exact: &Fraction, findings: &mut Findings) {
     }
 }
 
+/// Returns the reason why it is not proved that no schedule is worth more than `1/ρ` at the values
+/// `y_i/b_i`; `None` if it is proved.
 fn beaten(
     document: &Document<'_>,
     found: &ExactRecord,
@@ -172,6 +177,8 @@ pub fn is_bounded(
     search(packing, values, one.clone(), prices, nodes) == Verdict::Bounded
 }
 
+/// Returns whether every value is at most the type's share of resource j, if all of the resource is
+/// worth `one`. Then `u·D ≤ P` implies that no schedule is worth more.
 fn is_covered(packing: &Packing, j: usize, values: &[BigInt], one: &BigInt) -> bool {
     let capacity = packing.capacity()[j];
     let holds = |(i, v): (usize, &BigInt)| v * capacity <= one * packing.demand(i)[j];

@@ -1,8 +1,9 @@
 //! Checks whether any schedule is worth more than a threshold (a knapsack in R dimensions).
 //!
-//! Depth-first search over types in order of efficiency, value over cost at the resource prices. If
-//! `e` is the efficiency of the next type, the free capacity gains at most `e (w·room)`; a branch
-//! below that is pruned. There is no recursion, since there may be many types.
+//! Depth-first search over types in order of efficiency, which is the value over the cost at the
+//! resource prices `w`. If `D_i·w ≥ v_i` for all types and `e` is the efficiency of the next type,
+//! the free capacity gains at most `e (w·room)`; a branch below that is pruned. There is no
+//! recursion, since there may be many types. The search is the same for doubles and integers.
 
 use std::cmp::Ordering;
 
@@ -72,7 +73,8 @@ pub(super) enum Verdict<N> {
 /// Returns whether a schedule of a region is worth more than `threshold`.
 ///
 /// The `values` (K) must be nonnegative, and the `costs` (K) must use the same prices as the
-/// region. The number of nodes that may be visited, `nodes`, is updated.
+/// region. `nodes` is the number of nodes that may be visited, from which the visited ones are
+/// subtracted.
 pub(super) fn exceeds<N: Number>(
     packing: &Packing,
     (values, costs): (&[N], &[N]),
@@ -120,7 +122,7 @@ struct Item<N> {
 }
 
 impl<N: Number> Item<N> {
-    /// Sorts by efficiency in descending order, and then by cost.
+    /// Sorts by efficiency, and then by cost, both in descending order.
     fn by_efficiency(a: &Self, b: &Self) -> Ordering {
         let one = N::from(1);
         N::compare([&b.value, &b.cost], [&a.value, &a.cost])
@@ -194,6 +196,8 @@ impl<N: Number> Search<'_, N> {
         Some(count)
     }
 
+    /// Removes one job of the last item if this is promising, and otherwise continues with the
+    /// previous item. Since the items are sorted by efficiency, even fewer jobs are not better.
     fn retreat(&mut self) -> bool {
         while let Some(count) = self.give_back() {
             if count > 0 {

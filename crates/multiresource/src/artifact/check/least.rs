@@ -1,5 +1,5 @@
-//! Lower bounds for policies that do not know the sizes, if sizes are exponential or they do not
-//! preempt.
+//! Lower bounds for policies that do not know the sizes, if the policy does not preempt or the
+//! sizes are exponential.
 //!
 //! At the prices of the evidence a running job of type i is worth `v_i = y_i/b_i`, and all running
 //! jobs at most `C = 1/bound`. Let U be the sum of `v_i` times the remaining size over all jobs. It
@@ -30,7 +30,9 @@ pub(super) struct Least {
 }
 
 impl Least {
-    /// Without verified evidence, or if the theory does not apply, only running jobs count.
+    /// Uses the prices of verified evidence. Only running jobs are counted if there is none, the
+    /// arrivals are not Poisson, sizes or limits are known, or the policy preempts and sizes are
+    /// not exponential.
     pub(super) fn new(evidence: Option<&Evidence>, workload: &Workload, rule: &Family) -> Self {
         let types = workload.types();
         let exponential = types.iter().all(|kind| kind.holding().is_exponential());
@@ -58,6 +60,7 @@ impl Least {
         let cheapest = pairs.filter(|(_, weight)| **weight > 0.0);
         let cheapest = cheapest.map(|(a, weight)| a / weight);
         let cheapest = cheapest.fold(f64::INFINITY, f64::min);
+        // If the bound is zero, there may be no type with a weight.
         let waiting = if self.waiting > 0.0 {
             self.waiting * cheapest
         } else {

@@ -3,16 +3,18 @@
 //!
 //! # Theory
 //! There is a second way to compute each of the claims. The *bound* of the certificate is checked
-//! by solving one integer knapsack per shape, which shows that no schedule is worth more than
-//! `1/bound` at the stated prices (Farley, Operations Research 38, 1990). Fractions are checked
-//! exactly. The *modulating chain* is treated as a renewal cycle, so that the time and the service
-//! of a route are sums over its stages ([`round`]). The *queues* are solved by means over cycles
-//! ([`synth_queues::ctmc::cycle`], which states what the maker's solvers share); if sizes have
-//! stages, the chain is built from the events of the queue ([`staged`]).
+//! by solving one integer knapsack per shape, which shows that no schedule of all servers is worth
+//! more than `1/bound` at the stated prices (Farley, Operations Research 38, 1990). Fractions are
+//! checked exactly. The *modulating chain* is treated as a renewal cycle, so that the time and the
+//! service of a route are sums over its stages, weighted with the probability of the route
+//! ([`round`]). The *queues* are solved by means over cycles ([`synth_queues::ctmc::cycle`], which
+//! states what the maker's solvers share); if sizes have stages, the chain is built from the events
+//! of the queue ([`staged`]). The bounds of theorem 8 follow from one round ([`ahead`]).
 //!
 //! # Practice
 //! The policy is checked first, then the load over all shapes, then the claims, each only if its
-//! inputs are right. The checker always terminates, because its steps are limited.
+//! inputs are right. The checker always terminates and does not panic, because its steps are
+//! limited.
 
 mod ahead;
 mod branching;
@@ -51,7 +53,8 @@ pub fn check_within(artifact: &Artifact, work: f64) -> Result<(), Vec<Finding>> 
     Ok(())
 }
 
-/// Removes the simulated claims that would be rejected by the checker, and returns the errors.
+/// Removes the simulated claims that would be rejected by the checker, because they contradict a
+/// proof or each other. Returns the errors.
 pub fn retract(artifact: &mut Artifact) -> Vec<String> {
     let mut why = Vec::new();
     let Ok(fleet) = artifact.workload.check() else {

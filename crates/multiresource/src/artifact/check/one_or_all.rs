@@ -78,6 +78,7 @@ fn sum(parts: &[(f64, Square)]) -> Square {
 fn busy([arrivals, service]: [f64; 2], s: Number) -> Number {
     let b = s + arrivals + service;
     let root = (b * b - 4.0 * arrivals * service).sqrt();
+    // The smaller root of the quadratic equation is needed.
     let root = if (b.conj() * root).re < 0.0 {
         -root
     } else {
@@ -91,6 +92,7 @@ impl Cycles {
         [self.light[0], self.servers as f64 * self.light[1]]
     }
 
+    /// Returns the number of iterations of z → y(z) until it has reached 1.
     fn steps(&self) -> f64 {
         let mean = |[arrivals, service]: [f64; 2]| 1.0 / (service - arrivals);
         let slope = self.light[0] * self.heavy[0] * mean(self.heavy) * mean(self.all_servers());
@@ -130,6 +132,7 @@ impl Cycles {
         let k = self.servers;
         let radius = 1e-13_f64.powf(1.0 / points as f64);
         let (mut matrix, mut constant) = (DMatrix::identity(k, k), DVector::zeros(k));
+        // Only one of two conjugate points is needed.
         for n in 0..=points / 2 {
             let angle = std::f64::consts::TAU * n as f64 / points as f64;
             let start = Number::from_polar(radius, angle);
@@ -196,8 +199,7 @@ impl Cycles {
                 (works, spread, served) =
                     (works + down[0], spread + variance(*down), served + down[2]);
             }
-            // There is one more busy period for each additional job, and the other jobs have to
-            // wait.
+            // Each job beyond the k-th adds a busy period, during which the jobs before it wait.
             cycles.push(self.cycle(
                 ([works, one, 0.0], [spread, variance(*down), 0.0]),
                 (drains, drain_spread),
@@ -277,12 +279,13 @@ impl Cycles {
         let mut cycles = self.cycles();
         cycles.insert(0, self.empty_first(&cycles[0]));
         let rest = 1.0 - few.sum();
-        // Mean of a quantity over the known part of the distribution.
+        // The mean of a quantity, in which each j ≥ k counts as k.
         let below = |of: &dyn Fn(usize) -> f64| -> f64 {
             let cells = few.iter().enumerate();
             cells.map(|(j, p)| p * of(j)).sum::<f64>() + rest * of(self.servers)
         };
         let last = &cycles[self.servers];
+        // E[x] and E[x²] follow from the equations for E[j] and E[j²].
         let gained = below(&|j| cycles[j].left[0]) - below(&|j| j as f64);
         let beyond = gained / (1.0 - last.left[1]);
         let squares = below(&|j| cycles[j].left_square[0]) - below(&|j| (j * j) as f64);

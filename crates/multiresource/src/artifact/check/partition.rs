@@ -1,8 +1,9 @@
-//! The slots of a partition of a fleet: whether they fit, and their mean number per type.
+//! The loads under a partition of a fleet, from the mean number of slots of each type.
 //!
-//! If the assignment is changed, it takes some time until all of the old slots have ended. The mean
-//! of this time is `∫ P(not all have ended) dt`, which is computed as a sum over ln t. The
-//! convergence is exponential, because the function is analytic for `|Im ln t| < π/2`.
+//! If the assignment is changed, it takes some time until all of the old slots have ended, and each
+//! of these serves for the mean size of its type. The mean of this time is
+//! `∫ P(not all have ended) dt`, which is computed as a sum over ln t. The convergence is
+//! exponential, because the function is analytic for `|Im ln t| < π/2`.
 
 use crate::artifact::PartitionConfig;
 use crate::workload::{JobType, Workload};
@@ -29,6 +30,7 @@ pub(super) fn loads(policy: &PartitionConfig, workload: &Workload) -> Vec<f64> {
         for (served, slots) in served.iter_mut().zip(&slots) {
             *served += works * *slots as f64;
         }
+        // All servers are emptied if there are jobs that need several servers.
         let ending = if types.iter().any(|kind| kind.nodes() > 1) {
             slots.clone()
         } else {
@@ -45,8 +47,8 @@ pub(super) fn loads(policy: &PartitionConfig, workload: &Workload) -> Vec<f64> {
     pairs.map(load).collect()
 }
 
-/// Returns the number of jobs of each type (K) that can run at the same time in assignment m, if a
-/// job can use slots on more than one server.
+/// Returns the number of jobs of each type (K) that can run at the same time in assignment m. A job
+/// that needs several servers uses one slot on each of them.
 pub(super) fn jobs(policy: &PartitionConfig, m: usize, types: &[JobType]) -> Vec<u64> {
     let each = types.iter().enumerate().map(|(i, kind)| {
         let shapes = policy.schedules.iter().zip(&policy.assignments[m]);
@@ -64,6 +66,7 @@ pub(super) fn jobs(policy: &PartitionConfig, m: usize, types: &[JobType]) -> Vec
     each.collect()
 }
 
+/// Returns the slots of each type (K) on the servers whose schedule differs in the next assignment.
 fn ending(policy: &PartitionConfig, m: usize) -> Vec<u64> {
     let following = (m + 1) % policy.assignments.len();
     let (here, there) = (policy.places(m), policy.places(following));

@@ -1,5 +1,6 @@
 //! The queues of the types on the chain of [`super::round`], solved by means over cycles
-//! ([`synth_queues::ctmc::cycle`]), while the maker solves for distributions.
+//! ([`synth_queues::ctmc::cycle`]). The maker solves for distributions instead, with matrices
+//! (`qbd`) or rounds (`rounds`). The documentation of `cycle` states what both of them share.
 
 use std::cell::{Cell, OnceCell};
 
@@ -52,7 +53,8 @@ impl<'a> Queues<'a> {
         Some(queues)
     }
 
-    /// Returns the stages of the sizes of type i, unless the routes wait for completions.
+    /// Returns the stages of the sizes of type i; `None` if there are none or the routes wait for
+    /// completions.
     fn stages(&self, i: usize) -> Option<PhaseType> {
         let size = self.document.workload.types()[i].holding();
         let followed = self.document.rule.preempts() && !size.is_exponential();
@@ -73,8 +75,8 @@ impl<'a> Queues<'a> {
         own.solved.get_or_init(solve).as_ref()
     }
 
-    /// Returns the relative rounding error of the results for type i or all types, at most 1e-6,
-    /// since errors add up over the levels.
+    /// Returns the relative rounding error of the results for type i or all types. Errors add up
+    /// over the levels, but at most 1e-6 is tolerated. The queues are either `solved` or bounded.
     pub(super) fn error(&self, subject: Option<usize>, solved: bool) -> f64 {
         let of_type = |i: usize| match solved {
             true => self.solved(i).map_or(0.0, |own| own.error),
@@ -93,6 +95,7 @@ impl<'a> Queues<'a> {
         at(self.solved(i)?.within.as_ref()?, time)
     }
 
+    /// Returns one of the bounds of theorem 8, or the approximation of section 6.4, for `E[Q_i]`.
     pub(super) fn bound(&self, i: usize, quantity: Quantity) -> f64 {
         let bounds = self.bounds(i);
         match quantity {
@@ -126,6 +129,7 @@ impl<'a> Queues<'a> {
     }
 }
 
+/// The maximum relative difference that is attributed to rounding.
 const MOST_ROUNDING: f64 = 1e-6;
 
 struct Bounds {
@@ -138,6 +142,7 @@ struct Bounds {
 pub(super) struct Solved {
     pub(super) mean: f64,
     error: f64,
+    /// `(x, P(Q > x))`.
     above: Vec<(u64, f64)>,
     /// `(t, P(T ≤ t))`; `None` if it exceeds the budget.
     pub(super) within: Option<Vec<(f64, f64)>>,
@@ -189,8 +194,8 @@ fn at<T: Copy + PartialEq>(known: &[(T, f64)], point: T) -> Option<f64> {
     pair.map(|(_, value)| *value)
 }
 
-/// Returns `P(T ≤ t)` for these times; `None` if they exceed the budget. If the time is very long,
-/// the result is a lower bound from Markov's inequality.
+/// Returns `P(T ≤ t)` for these times; `None` if they exceed the budget. If the time is at least a
+/// thousand times the mean, the result is a lower bound from Markov's inequality.
 fn times(
     cycle: &Cycle<'_>,
     queue: &ModulatedQueue<'_>,

@@ -1,19 +1,22 @@
-//! One round of the loop as a renewal cycle. The maker's chain is `modulation` in `synth-make`.
+//! One round of the loop as a renewal cycle. The maker's chain is `modulation` in `synth-make`, and
+//! its solver for the queues is `synth_queues::ctmc::rounds`.
 //!
 //! # Theory
 //! The time between two starts of the first schedule consists of the working times, with means
 //! `N π_s / α` and a total of `N/α`, and of the routes. The time `T` and the service `C_i` of the
-//! routes (the number of slots of type i times time) do not depend on α. By renewal–reward, the
-//! working time is `(N/α) / (N/α + T)` and the mean schedule `((N/α)(πW)_i + C_i) / (N/α + T)`.
+//! routes (the number of slots of type i times time) do not depend on α. By renewal–reward,
+//! long-run fractions are ratios of means over one round: the fraction of working time is
+//! `(N/α) / (N/α + T)`, and the mean schedule is `((N/α)(πW)_i + C_i) / (N/α + T)`.
 //!
-//! The duration of a stage in which type i holds `h_i` slots is the inverse of the total rate of
-//! its events, and each event removes one of the excess slots. The stages with the same excess form
-//! a layer, so the probability of each stage can be computed layer by layer, and `T` and `C` are
-//! sums of probability times duration. A sequential route has one stage in each layer.
+//! The mean duration of a stage in which type i holds `h_i` slots is the inverse of the total rate
+//! of its events, and each event removes one of the excess slots. The stages with the same
+//! remaining excess form a layer, so the probability of each stage can be computed layer by layer,
+//! and `T` and `C` are sums over the stages of probability times duration. A sequential route has
+//! one stage in each layer.
 //!
 //! If the schedules are the states of a Markov chain, then a *switch* is used instead of the round.
-//! The fraction of the switches from s to t is `weight_s R_st`, and the sum over the loop is
-//! replaced by the mean of all switches.
+//! A fraction `weight_s R_st` of all switches is from s to t, and the sum over the loop is replaced
+//! by the mean over all switches.
 //!
 //! Source: the MSR paper, §5.1, §7, with the conventions of [`crate::artifact::Route`].
 
@@ -28,6 +31,7 @@ use synth_queues::ctmc::{Edge, Environment, ModulatedQueue};
 /// Limit on the stages of concurrent routes, over all legs of the loop.
 const CONCURRENT_STAGES: usize = 200_000;
 
+/// The same limit for sequential routes.
 const SEQUENTIAL_STAGES: usize = 1_000_000;
 
 /// Limit on the numbers in the stages of one walk, for many types: 240 MB.
@@ -63,9 +67,11 @@ pub(super) struct Working {
     pub(super) onward: Vec<(usize, f64)>,
 }
 
+/// The target of a step that ends a route, until its index is known.
 const ARRIVAL: usize = usize::MAX;
 
 impl Round {
+    /// Returns the round of a valid policy; `None` if its routes have too many stages.
     pub(super) fn of(workload: &Workload, policy: &MsrConfig) -> Option<Round> {
         let packing = Packing::new(workload);
         let types = workload.types().iter();
@@ -86,6 +92,7 @@ impl Round {
             serving: Vec::new(),
             steps: Vec::new(),
         };
+        // In a loop, a working state is added after the route that leads to it.
         let first = if policy.rates.is_some() { count } else { 1 };
         (0..first).for_each(|n| round.work_on(n, policy));
         for n in 0..count {
@@ -174,9 +181,11 @@ impl Round {
         pairs.map(|(kind, u)| kind.offered_load() / u).collect()
     }
 
-    /// Returns the inverse of the largest stable switching rate \[time\], and its rounding error.
+    /// Returns the inverse of the largest stable switching rate \[time\], which is 0 if every rate
+    /// is stable, and its rounding error.
     ///
-    /// Type i is stable if and only if `b_i T − C_i < (N/α) ((πW)_i − b_i)`.
+    /// Type i is stable if and only if `b_i T − C_i < (N/α) ((πW)_i − b_i)`. Both sides are
+    /// differences of numbers that may be almost equal.
     pub(super) fn least_stable_period(&self, workload: &Workload) -> (f64, f64) {
         let per_type = workload.types().iter().enumerate().map(|(i, kind)| {
             let offered = kind.offered_load();
@@ -194,8 +203,8 @@ impl Round {
     }
 }
 
-/// The route to the schedule `target`. A stage is the vector of slots (K) that the types *hold*;
-/// which all serve unless they are in setup.
+/// The route to the schedule `target`. A stage is the vector of slots (K) that the types *hold*.
+/// All of them serve, except for the slots beyond the target that are in setup.
 struct Leg<'a> {
     packing: &'a Packing,
     policy: &'a MsrConfig,
@@ -204,6 +213,8 @@ struct Leg<'a> {
 }
 
 impl Leg<'_> {
+    /// Adds the route from a schedule, whose working state has index `from` and is left at `rate`,
+    /// and which is used `often` times per round. `None` if there are too many stages.
     fn walk(
         &self,
         source: &[u32],
@@ -283,6 +294,7 @@ impl Leg<'_> {
         most.min(NUMBERS / self.target.len().max(1))
     }
 
+    /// Returns the types that lose slots: all types with an excess, or the first of them.
     fn moving(&self, held: &[u32]) -> Vec<usize> {
         let excess = (0..held.len()).filter(|&i| held[i] > self.target[i]);
         match self.policy.route.drain {
@@ -291,7 +303,8 @@ impl Leg<'_> {
         }
     }
 
-    /// Returns the rate \[1/time\] at which a moving type loses a slot, by a completion or a setup.
+    /// Returns the rate \[1/time\] at which a moving type loses a slot: any of its jobs can be
+    /// completed while it drains, or the setup of one of its excess slots can end.
     fn event_rate(&self, held: &[u32], i: usize) -> f64 {
         match self.policy.setup_rate {
             Some(setup_rate) => f64::from(held[i] - self.target[i]) * setup_rate,
@@ -329,6 +342,8 @@ mod tests {
     use super::*;
     use crate::artifact::{Route, section_seven};
 
+    /// Section 7 of the MSR paper: the schedules are (0, 0, 2) and (1, 4, 0), and all sizes have
+    /// mean 1.
     fn round(preemption: Preemption, setup_rate: Option<f64>, route: Route) -> Round {
         let path = format!("{}/../../models/section7.yaml", env!("CARGO_MANIFEST_DIR"));
         let workload = Workload::read(path.as_ref()).unwrap().workload;
@@ -368,6 +383,8 @@ mod tests {
         assert_close(&[round.working_time()], &[2.0 / (2.0 + 55.0 / 12.0)]);
     }
 
+    /// By hand: the mean of the maximum of n exponential times of mean 1 is the n-th harmonic
+    /// number.
     #[test]
     fn a_concurrent_route_ends_with_its_last_slot() {
         let round = round(Preemption::None, None, CONCURRENT_LATE);
@@ -376,6 +393,8 @@ mod tests {
         assert_eq!(round.stages, 2 + (2 * 5 - 1));
     }
 
+    /// By hand: the setup rate is 10. No slot beyond the target, which is 0 here, serves, but in
+    /// the sequential case the four slots of type 2 serve while type 1 is in setup.
     #[test]
     fn slots_in_setup_do_not_serve() {
         let concurrent = round(Preemption::Setup, Some(10.0), CONCURRENT_LATE);
@@ -386,8 +405,9 @@ mod tests {
         assert_close(&sequential.served, &[0.0, 0.4, 0.0]);
     }
 
-    /// By hand. To (1, 4, 0): beside the last type-3 slot a type-1 and a type-2 slot fit, for
-    /// time 1. To (0, 0, 2): a type-3 slot fits beside two type-2 slots (for 1/2) and one (for 1).
+    /// By hand. To (1, 4, 0): beside the last type-3 slot, which lasts for time 1, one type-1 slot
+    /// and one type-2 slot fit. To (0, 0, 2): the first type-3 slot fits beside two type-2 slots
+    /// (for 1/2) and beside one (for 1), and the second type-3 slot is added at the end.
     #[test]
     fn eager_admission_uses_capacity_freed_on_the_route() {
         let eager = Route {

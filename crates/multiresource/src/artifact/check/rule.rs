@@ -8,6 +8,7 @@ use synth_core::artifact::{Findings, Grounds, is_close, written};
 
 const GUARD: Grounds = Grounds::Derived("its loads, from a round of its loop or from its slots");
 
+/// Returns the loads of the types (K) under the guard, if there is one and the policy is right.
 pub(super) fn check(document: &Document<'_>, findings: &mut Findings) -> Option<Vec<f64>> {
     let mut loads = None;
     if let Family::Guarded(policy) = document.rule {
@@ -103,7 +104,7 @@ fn followed(document: &Document<'_>, findings: &mut Findings) {
     let (workload, fleet) = (document.workload, document.fleet);
     let rule = document.rule.followed();
     if rule.needs_limits() && !workload.has_limits() {
-        let message = "needs the time limits of jobs, but this workload has none";
+        let message = "needs the time limits of jobs, but they are not known in this workload";
         findings.add("", format!("{} {message}", rule.name()));
     }
     rule.check(fleet, findings);
@@ -116,7 +117,8 @@ fn followed(document: &Document<'_>, findings: &mut Findings) {
 }
 
 /// Checks that a rule with prices contains all of the schedules in the mix of the evidence, and
-/// that it has the same prices as the certificate up to a factor.
+/// that its prices are those of the certificate, scaled so that its most valuable schedule has a
+/// value of 1.
 pub(super) fn certified(document: &Document<'_>, findings: &mut Findings) {
     let (schedules, own_prices) = match document.rule.followed() {
         Family::AdaptiveMsr(policy) => (&policy.schedules, &policy.prices),

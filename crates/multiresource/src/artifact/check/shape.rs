@@ -13,6 +13,7 @@ pub(super) fn stable(
     findings: &mut Findings,
 ) {
     for (kind, load) in workload.types().iter().zip(loads) {
+        // A load that is not a number is not stable.
         let stable = *load < 1.0;
         if !stable {
             let name = kind.name();

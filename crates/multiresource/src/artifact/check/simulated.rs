@@ -23,7 +23,8 @@ const ROUNDING: f64 = 1e-9;
 /// replications the probability of a smaller one is 10^-10.
 const NARROW: f64 = 0.02;
 
-/// The relative tolerance between two means of the same run, which may count different jobs.
+/// The relative tolerance between two means of the same run, since jobs at its ends may be counted
+/// in only one of them.
 const SLACK: f64 = 1e-3;
 
 const NO_RUN: &str = "simulated, expected its run in `evidence.simulation`";
@@ -136,6 +137,7 @@ impl Simulated<'_> {
     fn tail(&self, claim: &Claim, subject: Option<usize>, findings: &mut Findings) {
         let (value, half_width) = (claim.value, claim.half_width.unwrap_or(f64::NAN));
         let measure = claim.quantity.row().measure;
+        // A fraction may be zero, if no job took longer.
         let is_possible = if measure.is_of_a_time() {
             [value, half_width].iter().all(|x| (0.0..=1.0).contains(x))
         } else {
@@ -180,6 +182,7 @@ impl Simulated<'_> {
         Some(most + SPREAD * half_width(claim))
     }
 
+    /// Returns an upper bound on the number of arrivals of a type among this many events.
     fn jobs(&self, kind: &JobType, events: u64) -> f64 {
         events as f64 * (kind.arrival_rate() / self.document.workload.total_arrival_rate())
     }

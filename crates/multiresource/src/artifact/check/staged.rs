@@ -1,5 +1,6 @@
 //! The queue of a type whose sizes have stages, built by following events from the empty queue. The
-//! maker enumerates the states by their position instead (`synth_queues::ctmc::staged_qbd`).
+//! maker enumerates the states by their position instead (`synth_queues::ctmc::staged_qbd`). Both
+//! use the types for levels and distributions, and the number of phases that predicts the work.
 //!
 //! The oldest jobs are served first. A job that loses its slot keeps its stage. A stage is drawn
 //! when a job is among the first β, the largest number of slots. For the first `min c > 0` jobs,
@@ -22,7 +23,9 @@ struct Phase {
 struct Jobs<'a> {
     queue: &'a ModulatedQueue<'a>,
     size: &'a PhaseType,
+    /// `min c > 0`.
     fewest: u32,
+    /// β.
     most: usize,
 }
 
@@ -122,6 +125,8 @@ impl Jobs<'_> {
         events
     }
 
+    /// Adds the end of a stage: a job continues with the next stage, or leaves, so that only `rest`
+    /// remains and the next waiting job begins.
     fn end_stage(
         &self,
         (count, stage): (usize, usize),

@@ -22,7 +22,9 @@ const MIXED: [&str; 5] = [
     "arrivals: {process: renewal, interarrival: {law: deterministic, mean: .5}}",
 ];
 
-/// Checks that the mean is within 3.5 standard errors, which has a probability of 99.9 %.
+/// Checks that the mean of independent samples is within 3.5 standard errors, which has a
+/// probability of 99.9 % if there are at least 100 samples, and that the standard error is small
+/// enough.
 pub(super) fn samples_agree(samples: &[f64], exact: f64, within: f64, what: &str) {
     let n = samples.len() as f64;
     let mean = samples.iter().sum::<f64>() / n;
@@ -68,6 +70,7 @@ fn poisson_counts_have_their_mean_as_variance() {
     check_counts(text, 2.0, 3.0, 6.0);
 }
 
+/// `Var N(t) = λ_b t E[B²]`.
 #[test]
 fn batches_have_their_variance() {
     check_counts(MIXED[3], 2.0, 2.8, 2.0 * 2.0 * 3.4);

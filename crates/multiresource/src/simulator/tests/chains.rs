@@ -1,4 +1,5 @@
-//! Compares the rules with Markov chains, which use a separate implementation of each rule.
+//! Compares the rules with truncated Markov chains, for which there is a separate implementation of
+//! each rule that uses a list of jobs.
 
 use super::*;
 use std::collections::HashMap;
@@ -49,6 +50,8 @@ fn server_filling(jobs: &mut Jobs, needs: &[usize]) {
     jobs[..prefix.len()].copy_from_slice(&prefix);
 }
 
+/// If there are several schedules of the same weight, it uses the one with fewer jobs of the first
+/// type.
 fn max_weight(jobs: &mut Jobs, needs: &[usize]) {
     let count = |i: usize| jobs.iter().filter(|job| job.0 == i).count();
     let (q, mut best) = ([count(0), count(1)], (0, [0, 0]));
@@ -69,6 +72,7 @@ fn max_weight(jobs: &mut Jobs, needs: &[usize]) {
 
 struct Chain {
     serve: Serve,
+    /// Whether the order of the waiting jobs of different types matters.
     ordered: bool,
     most: usize,
     rates: [f64; 2],

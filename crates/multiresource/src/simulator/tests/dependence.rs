@@ -19,7 +19,9 @@ fn flow(workload: &Workload) -> Arrivals {
 const ONE: &str = "{law: exponential, mean: 1}";
 const COMMON: &str = "modulation: {factors: [.4, 2.2], switching: [[0, .1], [.3, 0]]}\n";
 
-/// Variance of ∫F over t: `2 π_0 π_1 (F_0 − F_1)² / m (t − (1 − e^−mt)/m)`, m = r + s.
+/// Returns the variance of the integral of the factor F over a time t for [`COMMON`], which is
+/// `2 π_0 π_1 (F_0 − F_1)² / m (t − (1 − e^−mt)/m)`, where m is the sum of the rates at which its
+/// two states are left and F has mean 1.
 fn variance_of_factor(t: f64) -> f64 {
     let (r, s): (f64, f64) = (0.1, 0.3);
     let (memory, law) = (r + s, [s / (r + s), r / (r + s)]);
@@ -50,7 +52,9 @@ fn groups(each: impl Iterator<Item = f64>) -> Vec<f64> {
     groups.map(|g| g.iter().sum::<f64>() / 1000.0).collect()
 }
 
-/// `Var N(t) = λt + λ² V(t)`, or `ν t E[B²] + (ν E[B])² V(t)`; covariance `λ ν E[B] V(t)`.
+/// If V is the variance of the integrated factor, then `Var N(t) = λt + λ² V(t)` for single jobs of
+/// rate λ, and `ν t E[B²] + (ν E[B])² V(t)` for batches of rate ν. The covariance of the two is
+/// `λ ν E[B] V(t)`, and it would be 0 for independent types.
 #[test]
 fn counts_under_a_common_modulation_vary_together() {
     let types = [
@@ -108,12 +112,15 @@ fn dependent_arrivals_do_not_depend_on_the_blocks() {
             assert_eq!(drawn(size), whole, "blocks of {size}");
         }
         assert!(whole.0.windows(2).all(|w| w[0].time <= w[1].time));
+        // The arrivals are the same if the sizes are not requested.
         let mut block = vec![Arrival::default(); 5000];
         flow(&workload).fill(&mut block, &mut []);
         assert_eq!(block, whole.0);
     }
 }
 
+/// The sizes of two jobs in the same batch have the given correlation, and the sizes of jobs in
+/// different batches are not correlated.
 #[test]
 fn sizes_of_a_batch_have_their_correlation() {
     let size = "{law: erlang, stages: 2, mean: 3}";
@@ -135,6 +142,7 @@ fn sizes_of_a_batch_have_their_correlation() {
             }
         }
         samples_agree(&sizes, 3.0, 0.01, "mean size");
+        // We add 1 so that the interval is narrow compared with the mean.
         let product = |a: f64, b: f64| 1.0 + (a - 3.0) * (b - 3.0) / 4.5;
         let within: Vec<f64> = sizes.chunks(2).map(|w| product(w[0], w[1])).collect();
         samples_agree(&within, 1.3, 0.02, "within a batch");
@@ -147,13 +155,15 @@ fn sizes_of_a_batch_have_their_correlation() {
     }
 }
 
-/// The work in a window of length t has variance `λ t E[S]² (I + c²)`, I the dispersion.
+/// The variance of the work in a window of length t is `λ t E[S]² (I + c²)`, where I is the
+/// dispersion that is used to decide whether a run is unstable.
 #[test]
 fn work_of_alike_batches_has_its_dispersion() {
     let size = "{law: hyperexponential, mean: 1, scv: 3}";
     let arrivals = "arrivals: {process: batches, rate: 1, sizes: [1, 4], alike: .6}";
     let workload = workload("", 1, &[[arrivals, size]]);
     let dispersion = classes(&workload)[0].dispersion;
+    // E[B²]/E[B] = 3.4, and 0.6 · 3 · 2.4 is added for the equal sizes.
     assert!((dispersion - 3.4 - 4.32).abs() < 1e-12, "{dispersion}");
     let law = Sampler::of(workload.types()[0].size());
     let mut own = Streams::new(11, 0).sizes;
@@ -182,9 +192,10 @@ fn work_of_alike_batches_has_its_dispersion() {
     samples_agree(&squares, mean * (dispersion + 3.0), 0.12, "its variance");
 }
 
-/// A batch is served like a single job of size Y, so that the waiting time is `ν E[Y²] / 2(1 − ρ)`,
-/// with `E[Y²] = E[B²] E[S²]` for equal sizes, else `E[B²] E[S]² + E[B] Var S`; the mean position
-/// in a batch is `E[B(B+1)]/2E[B]`.
+/// Returns the mean response time. A batch is served like a single job of size Y, so that its
+/// waiting time is `ν E[Y²] / 2(1 − ρ)` (Pollaczek–Khinchine), with `E[Y²] = E[B²] E[S²]` for equal
+/// sizes, and `E[B²] E[S]² + E[B] Var S` otherwise. The mean position of a job in its batch is
+/// `E[B(B+1)]/2E[B]`.
 fn response_of_batches(rate: f64, [b1, b2]: [f64; 2], mean: f64, scv: f64, alike: f64) -> f64 {
     let variance = scv * mean * mean;
     let same = b2 * (mean * mean + variance);
@@ -229,7 +240,8 @@ fn two_servers_match_one_of_twice_the_size_with_batches() {
     assert!(is_same, "{pooled:?} {two:?}");
 }
 
-/// Returns the value of `E[N]` for a queue with two arrival rates, by using a QBD process.
+/// Returns the value of `E[N]` for a queue with exponential sizes of mean 1 and an arrival rate for
+/// each of two states, which are left at the rates `leave`.
 fn modulated_queue(rates: [f64; 2], leave: [f64; 2]) -> f64 {
     let level = Level {
         phases: 2,
@@ -246,6 +258,8 @@ fn modulated_queue(rates: [f64; 2], leave: [f64; 2]) -> f64 {
     qbd.solve().unwrap().mean()
 }
 
+/// If there is a common modulation, the queue for two types is the same as for one type, or for one
+/// type with its own modulation. It is shorter if both of the types have their own modulation.
 #[test]
 #[ignore = "takes over five seconds; CI runs it"]
 fn common_modulation_lengthens_the_queue() {
@@ -301,6 +315,7 @@ impl Policy for Witness {
     }
 }
 
+/// The limits are drawn for each job, so that they are different even if the sizes are equal.
 #[test]
 fn limits_hold_for_batches_that_are_alike() {
     let alike = "arrivals: {process: batches, rate: .3, sizes: [2], alike: .7}";

@@ -6,8 +6,9 @@ fn fleet(servers: &str, jobs: &str) -> Fleet {
     Fleet::parse(&text, "devices").unwrap().workload
 }
 
-/// The number of jobs that can run at the same time is that of an M/M/2 or M/M/4 queue, since no
-/// device has space for two jobs that need 0.6 of it each.
+/// The load is 0.9, and the number of jobs that can run at the same time is that of an M/M/2 or
+/// M/M/4 queue. There is not enough space on a device for two jobs that need 0.6 of it, but there
+/// is for two jobs that need 0.4.
 #[test]
 #[ignore = "takes over five seconds; CI runs it"]
 fn equal_fractions_are_queues_with_as_many_servers_as_fit() {

@@ -5,6 +5,7 @@ use crate::policy::Backfilling;
 const SMALL: &str = "name: small, demand: {cpu: 1}, arrival_rate: 30, mean_size: 1";
 const BIG: &str = "name: big, demand: {cpu: 60}, arrival_rate: .01, mean_size: 1";
 
+/// The big jobs need the whole server, which is empty for a fraction e^−30 of the time.
 #[test]
 fn a_type_that_starves_makes_the_rule_unstable() {
     let workload = one_server("", 60, &[SMALL, BIG]);
@@ -36,7 +37,8 @@ fn a_type_without_completions_never_converges() {
     }
 }
 
-/// There is no waiting, so that E[T] = E[S] = (100 + 10)/100.02.
+/// There is no waiting, so that E\[T\] = E\[S\] = (100 + 10)/100.02. A short run can only have
+/// completed the long jobs that happen to be short.
 #[test]
 fn a_run_shorter_than_its_jobs_has_no_mean() {
     let short = "name: short, demand: {cpu: 1}, arrival_rate: 100, mean_size: 1";
@@ -60,7 +62,8 @@ fn a_run_shorter_than_its_jobs_has_no_mean() {
     assert!(rare_ones.mean_response.is_none());
 }
 
-/// The relaxation time (1+ρ)/(1−ρ)² = 500 000 is longer than the replications.
+/// For ρ = 0.998, the relaxation time (1+ρ)/(1−ρ)² is 500 000, but each replication has a length of
+/// 125 000.
 #[test]
 fn a_queue_that_changes_too_slowly_has_no_mean() {
     for seed in 1..=8 {
@@ -71,6 +74,8 @@ fn a_queue_that_changes_too_slowly_has_no_mean() {
     }
 }
 
+/// For 0.6 of each unit of time, a job of type b waits for a job of type a that arrived at the same
+/// time. Half of the capacity is free during this time.
 #[test]
 fn wastage_of_deterministic_arrivals_is_measured() {
     let job = |name: &str, need: u32, size: f64| {
@@ -101,7 +106,7 @@ fn percentiles_do_not_depend_on_the_time_unit() {
     }
 }
 
-/// Least Servers First starves jobs that need the whole server, but is stable under a guard.
+/// With Least Servers First, jobs that need the whole server starve, but a guard makes it stable.
 #[test]
 fn a_guard_stabilizes_an_unstable_rule() {
     let lines = [
@@ -135,7 +140,8 @@ fn a_guard_stabilizes_an_unstable_rule() {
     assert!(part > 0.0 && part < 1.0, "{part}");
 }
 
-/// The relaxation time of an M/M/1 queue with a load of 0.98 is about 1e4 times the mean size.
+/// For an M/M/1 queue with a load of 0.98, the relaxation time is about 1e4 times the mean size. A
+/// run that is short compared with this has no mean, and a run of a hundred relaxation times does.
 #[test]
 fn a_run_too_short_for_its_load_has_no_mean() {
     let queue = one_type(1, 0.98);
@@ -152,11 +158,13 @@ fn a_run_too_short_for_its_load_has_no_mean() {
     }
     let long = simulate(&queue, FCFS, &events(4_000_000), quiet).unwrap();
     agrees(long.mean_response, 50.0, 0.3, "E[T]");
+    // With a hundred servers, there is almost no queue.
     let wide = simulate(&one_type(100, 0.7 * 100.0), FCFS, &events(500_000), quiet).unwrap();
     assert_eq!(wide.health, Health::Settled);
 }
 
-/// A policy that switches every 1e5 mean sizes is stable, but its queues grow between switches.
+/// If the time between two switches is 1e5 mean sizes, the policy is stable, but the queues are
+/// growing until the next switch. A run without a switch is too short to show that it is unstable.
 #[test]
 fn a_run_too_short_for_slow_clocks_has_not_converged() {
     let policy = section_seven(Preemption::None, Route::ALL[0], 1e-5);
@@ -171,7 +179,8 @@ fn a_run_too_short_for_slow_clocks_has_not_converged() {
     assert!(rings < 10.0, "{rings}");
 }
 
-/// The number of jobs is increasing for the whole run, but not beyond about 1e6 jobs.
+/// With Randomized Timers and an empty system, the number of jobs is increasing for the whole run,
+/// but it would decrease from about 1e6 jobs on.
 #[test]
 fn growth_that_reverses_is_not_unstable() {
     let run = rule("randomized-timers");
@@ -196,7 +205,8 @@ fn a_stable_rule_in_heavy_traffic_is_not_unstable() {
     }
 }
 
-/// There is a lower limit for the width, since most of the runs do not have enough large jobs.
+/// Most of the runs do not have enough large jobs to estimate their own error. Therefore, the width
+/// of an interval must be at least half of the theoretical value.
 #[test]
 fn intervals_account_for_rare_large_sizes() {
     let size =
@@ -225,6 +235,7 @@ fn deterministic_runs_converge() {
     assert_eq!(run.health, Health::Settled);
     let [_, p95, p99] = run.percentiles.unwrap();
     assert!(p95 <= 0.9 + 1e-9 && p99 <= 0.9 + 1e-9, "{p95} {p99}");
+    // If two jobs arrive at the same time, the second job always waits for the first one.
     let half = clockwork.replace("mean: .9", "mean: .4");
     let pairs = one_server("", 1, &[&half, &half]);
     let run = simulate(&pairs, FCFS, &events(1_000_000), quiet).unwrap();

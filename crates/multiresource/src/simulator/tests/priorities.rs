@@ -10,7 +10,8 @@ fn means_are(fleet: &Fleet, exact: &[f64]) {
     }
 }
 
-/// M/G/1 by Cobham's formula, W_k = R / ((1 − σ_{k−1})(1 − σ_k)), R = Σ λ_i E\[S_i²\] / 2.
+/// The waiting times of an M/G/1 queue are given by Cobham's formula,
+/// `W_k = R / ((1 − σ_{k−1})(1 − σ_k))` with `R = Σ λ_i E[S_i²] / 2`.
 #[test]
 fn one_server_by_cobham() {
     let lines = [
@@ -24,7 +25,9 @@ fn one_server_by_cobham() {
     means_are(&workload.into(), &exact);
 }
 
-/// M/M/4 with equal means (Kella and Yechiali 1985): W_k = C(4, a) / (4 μ (1 − σ_{k−1})(1 − σ_k)).
+/// The waiting times of an M/M/4 queue with equal means are given by Kella and Yechiali (1985),
+/// `W_k = C(4, a) / (4 μ (1 − σ_{k−1})(1 − σ_k))`. They are the same for one server with four CPUs
+/// and for four servers.
 #[test]
 #[ignore = "takes over five seconds; CI runs it"]
 fn several_servers_by_kella_and_yechiali() {

@@ -1,6 +1,7 @@
 use super::*;
 use crate::artifact::{AdaptiveMsrConfig, Family, Switching};
 
+/// Checks that the difference from an independent value is at most 3.29 standard errors (99.9 %).
 fn near(estimate: Option<Estimate>, mean: f64, half_width: f64, what: &str) {
     let estimate = estimate.unwrap();
     println!(
@@ -28,7 +29,8 @@ fn max_weight_on_section_seven() {
     near(run.mean_number, 13.21, 0.24, "max-weight");
 }
 
-/// Values from the literature, assumed accurate to 1 % and half a unit of the last digit.
+/// The mean response time and its weighted mean for four types on 15 servers with a total rate of
+/// 4.5. The values are assumed to be accurate to 1 % and half a unit of the last digit.
 #[test]
 #[ignore = "takes over five seconds; CI runs it"]
 fn four_types() {
@@ -46,6 +48,8 @@ fn four_types() {
     }
 }
 
+/// The exact value is from the analysis of Quickswap with a threshold of 0, for 32 servers and a
+/// total rate of 6.
 #[test]
 fn most_servers_first_on_one_or_all() {
     let run = run("msf", &model("one_or_all"), 30_000_000);
@@ -69,6 +73,8 @@ fn adaptive(schedules: [&[u32]; 2], prices: &[f64], knobs: [f64; 4]) -> Contende
     }))
 }
 
+/// Checks that the upper end of the interval is greater than the optimum, and that the lower end is
+/// at most a fraction `within` above it.
 fn near_the_optimum(found: Option<Estimate>, optimum: f64, within: f64) {
     let found = found.unwrap();
     let [low, high] = [-1.0, 1.0].map(|sign| found.mean + sign * found.half_width);
@@ -76,7 +82,8 @@ fn near_the_optimum(found: Option<Estimate>, optimum: f64, within: f64) {
     assert!(low < (1.0 + within) * optimum, "{found:?}");
 }
 
-/// The value of the optimum is 4.821, and the value for the best threshold of Quickswap is 6.185.
+/// For 32 servers and a total rate of 5, the optimum is 4.821, and the exact value for the best
+/// threshold of Quickswap is 6.185.
 #[test]
 fn adaptive_switching_comes_near_the_optimum() {
     let workload = model("one_or_all").scaled(5.0 / 6.0).unwrap();
@@ -101,7 +108,8 @@ fn adaptive_switching_comes_near_the_optimum_of_section_seven() {
     near_the_optimum(run.mean_number, 7.77, 0.05);
 }
 
-/// SRPT: 2.353 by Schrage and Miller on one server, otherwise values of another program.
+/// The value for one server with a load of 0.8 is from the formula of Schrage and Miller. The other
+/// values are from another program.
 #[test]
 fn shortest_remaining_work_first_with_known_sizes() {
     let of = |cpu, jobs: &[&str]| run("srpt", &one_server("known: size\n", cpu, jobs), 6_000_000);

@@ -5,6 +5,9 @@ fn all() -> impl Iterator<Item = Contender> {
     Contender::rules().iter().map(Contender::from)
 }
 
+/// For one type of job, every rule serves as many jobs as it can, so that the queue is M/M/8 with ρ
+/// = 0.9. With fast clocks, the difference for Randomized Timers is less than 0.1 %. If the sizes
+/// are known, the mean is lower.
 #[test]
 #[ignore = "takes over five seconds; CI runs it"]
 fn every_rule_is_erlang_c_for_one_type() {
@@ -25,6 +28,8 @@ fn every_rule_is_erlang_c_for_one_type() {
     }
 }
 
+/// If the sizes are known, EASY uses them, so that the result is the same. With limits of up to
+/// nine times the size, it is different. If only the types are known, the rules are rejected.
 #[test]
 fn rules_use_the_declared_information() {
     let known = |known: &str| {
@@ -176,6 +181,7 @@ fn fleet_rules_match_server_rules_on_one_server() {
         assert_eq!(own.mean_response, pooled.mean_response, "{}", rule.name);
         assert_eq!(own.own.utilization, pooled.own.utilization, "{}", rule.name);
     }
+    // A list with one server must have the same results as the server itself.
     let list = text.replace("server: {", "servers:\n  - {name: one, ");
     let listed = Fleet::parse(&list, "list").unwrap().workload;
     let few = Settings {

@@ -98,7 +98,8 @@ fn without_waiting_only_the_mean_size_matters() {
     }
 }
 
-/// Preemptive priority by index, with a clock that only consumes random numbers.
+/// A preemptive priority by the index of the type. Its clock has no effect, except that it draws
+/// random numbers.
 #[derive(Clone)]
 struct Priority;
 
@@ -141,8 +142,9 @@ fn two_types() -> Workload {
     )
 }
 
-/// Preemptive resume: E[T₁] = E[S₁] + R₁/(1−ρ₁), E[T₂] = E[S₂]/(1−ρ₁) + R₂/((1−ρ₁)(1−ρ₁−ρ₂)), with
-/// R_i = Σ λE[S²]/2 over the types up to i.
+/// Preemptive resume: `E[T₁] = E[S₁] + R₁/(1−ρ₁)` and
+/// `E[T₂] = E[S₂]/(1−ρ₁) + R₂/((1−ρ₁)(1−ρ₁−ρ₂))`, where `R_i = Σ λE[S²]/2` is the sum over the
+/// types up to i. The means would be different if a preempted job had to start again.
 #[test]
 fn a_preempted_job_resumes_where_it_was_stopped() {
     let workload = two_types();
@@ -160,7 +162,8 @@ fn a_preempted_job_resumes_where_it_was_stopped() {
     }
 }
 
-/// If the arrivals and the sizes are the same, then the server is empty at the same times.
+/// If the arrivals and the sizes are the same and no work is lost, then the server is empty at the
+/// same times for all policies that never idle.
 #[test]
 fn arrivals_and_sizes_are_common_and_work_is_conserved() {
     let workload = two_types();
@@ -208,6 +211,8 @@ fn times_when_empty<P: Policy + Clone + 'static>(workload: &Workload, policy: P)
     seen.lock().unwrap().clone()
 }
 
+/// Section 7 with exponential sizes that are written as hyperexponential ones. The clocks are still
+/// used for the slots that are not ended by a job.
 #[test]
 fn the_calendar_reproduces_exponential_results() {
     let path = format!("{}/../../models/section7.yaml", env!("CARGO_MANIFEST_DIR"));

@@ -8,7 +8,8 @@ fn two(before: &str, size: &str, wide: &str) -> Workload {
     one_server(before, 4, &[small, wide])
 }
 
-/// M/G/1 with G = L + S: `E[W] = λ E[G²] / (2 (1 − ρ))`, `E[T] = E[W] + E[G]`.
+/// M/G/1 with G = L + S: `E[W] = λ E[G²] / (2 (1 − ρ))` and `E[T] = E[W] + E[G]`. The waiting time
+/// ends before the latency.
 #[test]
 fn a_single_server_has_the_mean_of_pollaczek_and_khinchine() {
     for (latency, size, mean, variance) in [
@@ -35,6 +36,7 @@ fn a_single_server_has_the_mean_of_pollaczek_and_khinchine() {
     }
 }
 
+/// An exponential latency and an exponential size are the same as a Coxian size with two stages.
 #[test]
 fn a_latency_is_a_longer_size() {
     let latency = "start_latency: {law: exponential, mean: .4}\n";
@@ -76,8 +78,8 @@ fn rules_that_plan_add_the_latency() {
     }
 }
 
-/// `lim Var W(t)/t` for batches of two with equal sizes is
-/// `λ_b Var(2 S + L₁ + L₂) + λ_b (2 E[S + L])²`.
+/// The jobs of a batch can have the same size, but their latencies are independent. For batches of
+/// two with equal sizes, `lim Var W(t)/t` is `λ_b Var(2 S + L₁ + L₂) + λ_b (2 E[S + L])²`.
 #[test]
 fn jobs_of_a_batch_have_independent_latencies() {
     let lines = [

@@ -47,8 +47,9 @@ impl PolicyConfig for LongestWaitingConfig {
     }
 }
 
-/// First-Fit with at most m running jobs of each type (non-preemptive, not from a paper). The cost
-/// is O(K) for each job that is started. A type is stable only if its load is less than m.
+/// This is First-Fit with a limit of m running jobs for each type. It is not preemptive and not
+/// from a paper. The cost is O(K) for each job that is started. A type is stable only if its load
+/// is less than m.
 #[derive(Clone, Debug)]
 struct LongestWaiting {
     most: u32,

@@ -73,6 +73,7 @@ fn models_have_their_known_loads() {
     }
 }
 
+/// The offered loads must be equal to the column `load` of the published table.
 #[test]
 fn borg_loads_match_the_published_ones() {
     let published = [
@@ -115,6 +116,8 @@ fn load(arrivals: &str, size: &str) -> Option<BigRational> {
     Workload::parse(&text, "one").unwrap().workload.types()[0].exact_load()
 }
 
+/// For example, the load of the Markov-modulated process is 2/3 + 10/3 = 4. There is no fraction
+/// for a bounded Pareto distribution.
 #[test]
 fn loads_by_hand() {
     for line in include_str!("loads.txt").lines() {

@@ -191,7 +191,8 @@ fn random_fleets_round_trip() {
     }
 }
 
-/// The number of units is the number of jobs that fit on a device, or 5 if a unit is 0.2.
+/// If all demands are 0.6, a device is one unit, so that the load is the load of two servers. With
+/// whole devices or a demand of 0.4, a unit is 0.2, so that a device has 5 units.
 #[test]
 fn devices_round_trip_with_their_units() {
     let text = |server: &str, demand: &str| {

@@ -287,7 +287,7 @@ fn a_bridge_predicts_when_a_job_starts() {
             "it depends on other jobs. Its start cannot be predicted.",
         ),
         ("32", "its earliest start is in the future. Its"),
-        ("33", "it is one of the jobs that fit no type. Its"),
+        ("33", "it has no type, because no type fits. Its"),
         (
             "34",
             "it is held (JobHeldAdmin), but not for the policy. Its",

@@ -6,7 +6,8 @@ use synth_operator::{Amounts, Resources, usual};
 /// All amounts are in billionths, which is the smallest unit in Kubernetes.
 pub const NANO: u128 = 1_000_000_000;
 
-/// Parses quantities in billionths. A quantity that is not valid is rejected by the API, and is 0.
+/// Parses quantities in billionths. If a quantity is not valid, it is counted as 0, because the API
+/// server has already checked all quantities.
 pub fn amounts(written: &Value) -> Amounts {
     let amounts = written.as_object().into_iter().flatten();
     let amounts = amounts.map(|(name, value)| {
@@ -19,7 +20,8 @@ pub fn amounts(written: &Value) -> Amounts {
     Amounts(amounts.collect())
 }
 
-/// Parses a quantity such as `100m`, `1.5Gi` or `1e3` in billionths, rounded up.
+/// Parses a quantity such as `100m`, `1.5Gi` or `1e3` in billionths, rounded up. Returns `None` if
+/// it is not valid or is negative.
 pub fn nano(text: &str) -> Option<u128> {
     let end = text.find(|c: char| !c.is_ascii_digit() && c != '.');
     let (number, suffix) = text.split_at(end.unwrap_or(text.len()));

@@ -22,8 +22,8 @@ struct Election {
 }
 
 impl Election {
-    /// Returns the new Lease, or `None` if another replica holds it. The time `wall` is never
-    /// compared.
+    /// Returns the new Lease, or `None` if another replica holds it. The time `wall` is only
+    /// written and never compared.
     fn next(&mut self, found: &LeaseSpec, now: Instant, wall: Timestamp) -> Option<LeaseSpec> {
         if self.seen.as_ref().is_none_or(|(seen, _)| seen != found) {
             self.seen = Some((found.clone(), now));
@@ -47,7 +47,9 @@ impl Election {
         })
     }
 
-    /// Returns the time until which a replica acts. The rest is for requests that have been sent.
+    /// Returns the time until which a replica acts if its last renewal was sent at this time. It
+    /// does not act in the last third of the duration, which is left for requests that have been
+    /// sent.
     fn until(&self, sent: Instant) -> Instant {
         sent + self.duration * 2 / 3
     }
@@ -115,6 +117,7 @@ impl Elector {
     pub async fn step(&mut self) -> Result<(), Refused> {
         let begin = Instant::now();
         let until = match answer(self.election.duration / 5, self.renew(begin)).await {
+            // A renewal is valid from the time at which it was sent.
             Ok(is_holder) => is_holder.then(|| self.election.until(begin)),
             // Of two simultaneous updates, one fails because of the resourceVersion.
             Err(why) if why.code == 409 => None,

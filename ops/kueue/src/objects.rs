@@ -32,6 +32,7 @@ pub fn demand(pod: &Value) -> Amounts {
     running.most(&before).plus(&amounts(&pod["overhead"]))
 }
 
+/// Returns the requests of a container. If there is only a limit, the limit is requested.
 fn requested(container: &Value) -> Amounts {
     let resources = &container["resources"];
     let mut all = amounts(&resources["limits"]);

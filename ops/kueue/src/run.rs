@@ -26,7 +26,7 @@ use synth_operator::{HostMoment, plan_table};
 const BATCH: Duration = Duration::from_millis(50);
 /// The maximum time between rounds.
 const TICK: Duration = Duration::from_secs(5);
-/// The maximum number of concurrent requests.
+/// The maximum number of concurrent requests that remove gates.
 const AT_ONCE: usize = 8;
 
 pub struct Controller {

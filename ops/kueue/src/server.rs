@@ -72,12 +72,14 @@ impl Server {
 
 #[derive(Debug)]
 pub struct Refused {
+    /// The code of the answer, or 0 if there was no answer.
     pub code: u16,
+    /// The reason, and the solution if permissions are missing.
     pub text: String,
 }
 
 impl Refused {
-    /// Returns `true` if the request cannot succeed when it is repeated.
+    /// Returns `true` if the API server has rejected the request. Otherwise it may succeed later.
     pub fn is_final(&self) -> bool {
         (400..500).contains(&self.code) && self.code != 429
     }
@@ -137,7 +139,8 @@ pub mod tests {
     use serde_json::{Value, json};
     use tower::{BoxError, service_fn};
 
-    /// Returns an API server with these answers. If there is no answer, the connection is refused.
+    /// Returns an API server with these answers to a method and URL. If there is no answer, the
+    /// connection is refused. A watch has no events and does not end.
     pub fn fake(answers: impl FnMut(&str) -> Option<(u16, Value)> + Send + 'static) -> Server {
         let answers = Arc::new(Mutex::new(answers));
         let service = service_fn(move |request: http::Request<Body>| {

@@ -47,7 +47,7 @@ pub struct Mark {
     pub gate: String,
     /// The digest of the policy, or an empty string if the decision was not made by a policy.
     pub policy: String,
-    /// \[s since 1970\]
+    /// The time of the removal \[s since 1970\].
     pub at: i64,
     /// In a fleet, the nodes that were chosen by the policy.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -68,6 +68,7 @@ pub struct Owner {
 }
 
 impl Owner {
+    /// Reads an object. A mark of another gate is ignored.
     pub fn new(metadata: &ObjectMeta, (api_version, kind): (&str, &str), gate: &str) -> Self {
         let annotations = metadata.annotations.as_ref();
         let read = |name: &str| annotations.and_then(|all| all.get(name));
@@ -224,6 +225,7 @@ impl Work {
     }
 }
 
+/// Parses a time \[s since 1970\]. If it is missing, the current time is used.
 fn seconds(time: &Value) -> i64 {
     let time = time
         .as_str()
@@ -241,6 +243,7 @@ pub enum Phase {
     Waiting,
     /// The gate was removed, but no capacity is reserved yet.
     Released,
+    /// Capacity is reserved for the job.
     Running,
     /// The gate was removed, but the job was evicted and has no capacity.
     Evicted,

@@ -53,7 +53,7 @@ const LONGEST: Duration = Duration::from_secs(5);
 
 impl Watch {
     /// Starts all watches and waits until each list has been read. If the API server cannot be
-    /// reached, this is repeated, unless there is only one operation.
+    /// reached, this is repeated, unless `--dry-run` or `--release-all` is used.
     pub async fn begin(server: &Server, setup: &Arc<Setup>) -> Result<Self, String> {
         let shared = Shared {
             server: server.clone(),
@@ -186,7 +186,8 @@ impl Watch {
         Err("the API server does not serve Workloads of kueue.x-k8s.io/v1beta2 or v1beta1: install Kueue (0.19 or later has the gate), or handle Jobs without Kueue by --mode suspend".into())
     }
 
-    /// Reads a stream forever. After an error, the objects are listed again.
+    /// Reads a stream forever. After an error or an expired watch, the objects are listed again,
+    /// and the objects that are not in the list are removed.
     fn follow<K, V>(
         &self,
         api: Api<K>,
@@ -209,7 +210,8 @@ impl Watch {
         shared.unread.fetch_add(1, Ordering::SeqCst);
         locked(&self.streams).spawn(async move {
             let mut stream = pin!(stream);
-            // These are the keys of the current list, and the next list while it is being read.
+            // These are the keys of the current list, and the next list while it is being read. The
+            // cluster also contains objects of other streams.
             let (mut held, mut listed, mut is_unread) = (HashSet::new(), HashMap::new(), true);
             while let Some(event) = stream.next().await {
                 let mut is_read = false;

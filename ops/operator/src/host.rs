@@ -10,8 +10,8 @@ use synth_core::number::seconds_in;
 use synth_multiresource::artifact::{Checked, Family, Preemption};
 use synth_multiresource::workload::Fleet;
 
-/// Reads a policy file and its digest. The argument `changes` specifies if edited files are
-/// accepted.
+/// Reads a policy file and its digest. The argument `changes` specifies whether a file that was
+/// changed after it was written is accepted.
 ///
 /// # Errors
 /// If the file cannot be read or the policy is rejected.

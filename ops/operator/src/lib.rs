@@ -75,10 +75,11 @@ struct Known {
 #[derive(Clone, PartialEq)]
 enum Place {
     In(Job),
-    /// The job is waiting, but it would not fit without other jobs, because others use the
-    /// capacity.
+    /// The job is waiting, but it would not fit even if no other job was running, because others
+    /// use the capacity.
     Aside(Option<Job>),
-    /// The job runs on these servers without capacity for it, so it is counted as used by others.
+    /// The job runs on these servers, but the rule had no capacity for it, so it is counted as use
+    /// by others.
     Beyond(Vec<usize>),
 }
 
@@ -90,6 +91,7 @@ pub struct Scheduler {
     aside: BTreeMap<u64, Arc<str>>,
     came: u64,
     /// The mean time for which the capacity of a job is used in addition to its run time \[time\].
+    /// It is added to the limits of jobs.
     latency: f64,
     now: f64,
     has_begun: bool,
@@ -103,7 +105,8 @@ impl Scheduler {
         Scheduler::with_learned(policy, seed, None)
     }
 
-    /// Creates a scheduler with runtimes that were [learned](Scheduler::learned) before.
+    /// Creates a scheduler with runtimes that were [learned](Scheduler::learned) before. If they
+    /// are `None`, the runtimes of the policy file are used.
     pub fn with_learned(policy: &Checked, seed: u64, learned: Option<&LearnedRuntimes>) -> Self {
         let fleet = policy.workload();
         let latency = fleet.envelope().start_latency();
@@ -112,6 +115,7 @@ impl Scheduler {
             own.learned = learned.clone();
         }
         Scheduler {
+            // If the rule orders single jobs, it uses estimates for unknown limits.
             needs_limits: family.needs_limits() && family.by_jobs().is_none(),
             site: Site::new(&family, fleet, Streams::new(seed, 0).service),
             places: Places::new(fleet),
@@ -194,7 +198,7 @@ impl Scheduler {
 
     fn submitted(&self, line: &Line, name: &str) -> Result<(Arc<str>, Known), String> {
         let id = line.job.as_deref();
-        let id = id.ok_or("a job that arrives needs an id: add \"job\"")?;
+        let id = id.ok_or("a job needs an id: add \"job\"")?;
         if self.knows(id) {
             return Err(format!(
                 "job {id:?} is already known: it must leave or be withdrawn first"
@@ -325,7 +329,9 @@ impl Scheduler {
         }
     }
 
-    /// Adds a job that could run now, and returns the event for the rule, if there is one.
+    /// Adds a job if it could run now, and returns the event for the rule. If the job was in the
+    /// queue before, it returns to its old position without an event. Returns `None` if it is set
+    /// aside.
     fn admit(&mut self, id: &Arc<str>) -> Option<Option<Event>> {
         let known = self.known.get_mut(id)?;
         let (job_type, limit, order) = (known.job_type, known.limit, known.order);
@@ -435,11 +441,13 @@ impl Scheduler {
         }
     }
 
-    /// Updates the capacity that is used by others, and sets aside the jobs that cannot run at all.
+    /// Updates the capacity that is used by others. The jobs that cannot run at all are set aside,
+    /// and the jobs that can run again are added.
     fn review(&mut self, servers: &[usize]) {
         for &n in servers {
             self.site.occupy(n, &self.places.occupied(n), self.now);
         }
+        // Whether jobs have left, but the rule has not been informed about this.
         let mut is_unheard = false;
         for (id, job) in self.site.shut_out(self.now) {
             let Some(known) = self.known.get_mut(&id) else {

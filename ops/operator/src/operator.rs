@@ -90,10 +90,12 @@ pub struct Operator<K, X> {
     pub learned: Option<LearnedRuntimes>,
     /// The number of seconds in the time unit of the policy.
     pub second: f64,
+    /// Whether the rule orders single jobs. In this case users and waiting times are reported.
     is_by_job: bool,
     /// The jobs that are known to the scheduler.
     pub jobs: BTreeMap<K, KnownJob<X>>,
-    /// The servers that have running jobs. If a job already ran on unknown servers, it gets others.
+    /// The servers that have running jobs. If an adopted job runs on unknown servers, it is
+    /// assigned to others first.
     pub busy: HashSet<usize>,
     lines: Vec<Line>,
 }
@@ -322,7 +324,8 @@ impl<K: Clone + Display + Ord, X: Default> Operator<K, X> {
         }
     }
 
-    /// Records the release of a job at this time \[s\]. Returns its type and its additional data.
+    /// Records the release of a job at this time \[s\]. Returns its type and its additional data,
+    /// or `None` if the job is not waiting.
     pub fn release(&mut self, key: &K, servers: Vec<usize>, now: f64) -> Option<(usize, &mut X)> {
         let job = self.jobs.get_mut(key)?;
         let Stage::Waiting(i) = job.stage else {

@@ -87,7 +87,7 @@ impl Places {
         };
         if servers.len() != expected || different != expected {
             return Err(format!(
-                "a job of type {} runs on {} different servers of the policy: specify all of them",
+                "a job of type {} runs on {} of the policy's servers: specify each of them once",
                 self.type_name(i),
                 self.nodes(i)
             ));
@@ -163,7 +163,8 @@ impl Places {
         self.fleet.types()[i].nodes() as usize
     }
 
-    /// Returns the servers of a running job. If `named` is too short, idle servers are added first.
+    /// Returns the servers of a running job of type `i`. If `named` contains too few servers, other
+    /// servers are added, and idle servers are added first.
     pub fn taken(
         &self,
         i: usize,
@@ -276,4 +277,5 @@ pub(super) fn nonnegative(what: &str, value: Option<f64>) -> Result<Option<f64>,
     }
 }
 
+/// The relative tolerance for rounding errors when the rest is rounded down to whole units.
 const SLACK: f64 = 1e-9;

@@ -34,7 +34,8 @@ pub struct WaitReason {
     pub ahead: usize,
     /// Whether the rule has a single order for the jobs of all types.
     pub is_of_all: bool,
-    /// Whether the job would not fit without other jobs, because others use the capacity.
+    /// Whether the job would not fit even if no other job was running, because others use the
+    /// capacity.
     pub is_shut_out: bool,
     /// A description of what the rule is doing now.
     pub doing: Option<String>,

@@ -68,6 +68,7 @@ pub fn type_rules<C: Condition>(
 /// The types of a policy, which are assigned by demand or by conditions.
 #[derive(Clone, Debug)]
 pub struct JobTypes<C> {
+    /// The demand of each of the K types on each of its servers, in whole units (R).
     demands: Vec<Vec<u64>>,
     nodes: Vec<u32>,
     by: By<C>,
@@ -128,7 +129,8 @@ impl<C: Condition> JobTypes<C> {
         rule.map(|rule| rule.0)
     }
 
-    /// Returns `true` if a job fits type `i`. If the type has one server, the job must have one.
+    /// Returns `true` if a job with this demand on each of its `nodes` servers fits type `i`. A job
+    /// on one server only fits a type with one server.
     pub fn holds(&self, i: usize, units: &[u64], nodes: u32) -> bool {
         let mut pairs = units.iter().zip(&self.demands[i]);
         (nodes > 1) == (self.nodes[i] > 1)

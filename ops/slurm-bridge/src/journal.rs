@@ -88,7 +88,7 @@ impl Journal {
 pub(super) struct TakenOver {
     /// The estimates that were learned last, and the digest of their policy.
     pub learned: Option<(LearnedRuntimes, String)>,
-    /// The jobs that were started on these servers.
+    /// The jobs that were sent to servers. They may not have been released yet.
     pub placed: HashMap<Key, Started>,
 }
 
@@ -144,7 +144,8 @@ pub(super) struct ReplayedJournal {
     began: f64,
 }
 
-/// This function is called for each line, with the scheduler and the jobs that it starts.
+/// This function is called for each line, with the scheduler after the line and the jobs that it
+/// starts.
 pub(super) type OnLine<'a> = &'a mut dyn FnMut(&Line, &Scheduler, &[Started]);
 
 pub(super) fn replay(

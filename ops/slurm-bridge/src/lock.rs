@@ -36,7 +36,8 @@ pub(super) fn locked(cluster: &str, partition: &str) -> Result<File, String> {
     Ok(file)
 }
 
-/// Opens the lock file of all users, which is never removed. It can be locked if it is read-only.
+/// Opens the lock file of all users, which is never removed. It can be locked even if it is
+/// read-only.
 fn open(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     match options.read(true).write(true).open(path) {

@@ -23,7 +23,9 @@ pub(super) struct EndedJob {
     pub times: [f64; 4],
 }
 
-/// The jobs that were not already running. If a job arrives again, its first arrival is used.
+/// The jobs that have arrived and have not ended, by id. Jobs that were already running at the
+/// start are not included. If a job was withdrawn and arrives again, perhaps with another type, its
+/// first arrival is used.
 #[derive(Default)]
 pub(super) struct OpenJobs(pub BTreeMap<String, OpenJob>);
 

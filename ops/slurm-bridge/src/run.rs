@@ -31,8 +31,9 @@ pub(crate) struct Signals {
 /// The maximum pause after a failed round. The pause is doubled after each failure.
 const LONGEST: Duration = Duration::from_secs(10);
 
-/// The maximum age of the nodes, and of the start time of the controller if no jobs are held.
+/// The maximum age of the nodes, and of the start time of the controller if there are held jobs.
 const NODES: Duration = Duration::from_secs(1);
+/// The maximum age of the start time of the controller if there are no held jobs.
 const BOOTED: Duration = Duration::from_secs(10);
 
 const TELL: Duration = Duration::from_secs(3600);
@@ -251,7 +252,8 @@ impl Bridge {
         Ok(())
     }
 
-    /// Reports the changes. Returns the decisions, and whether all changes were accepted.
+    /// Reports the changes. Returns the decisions, and whether all changes were accepted. The part
+    /// of the round that does not wait for Slurm began at `start`.
     fn decide(&mut self, found: &mut Changes, at: HostMoment, start: Instant) -> (Round, bool) {
         let (mut round, refused) = self.watch.operator.decide(at.now, start);
         round.began = std::mem::take(&mut found.began);
@@ -293,7 +295,8 @@ impl Bridge {
         Ok(Some(nodes))
     }
 
-    /// Returns `true` if all nodes have reported their jobs after a restart of the controller.
+    /// Returns `false` if the controller was restarted recently (see `--settle`). In this case the
+    /// nodes must first report the jobs that they run.
     fn has_settled(&mut self, holds: bool) -> Result<bool, SlurmError> {
         let often = if holds { NODES } else { BOOTED };
         if self.booted_read.is_none_or(|at| at.elapsed() > often) {

@@ -56,7 +56,7 @@ pub(super) fn obstacle(watch: &Watch, row: &QueueRow, now: i64) -> Option<String
     let why = if row.has_nodes() {
         "it was released, and Slurm has started it".into()
     } else if let Err(why) = watch.find(row) {
-        format!("it is one of the jobs {}", why.0)
+        format!("it has no type, because {}", why.0)
     } else if row.depends || !row.waits_for.is_empty() {
         "it depends on other jobs".into()
     } else if row.eligible.is_some_and(|eligible| eligible > now) {

@@ -15,10 +15,12 @@ use synth_slurm::commands::{NodeRow, QueueRow, expand};
 ///
 /// The demand of a type must be at least as large as the demand of the job, so every schedule of
 /// types is also feasible for the jobs. Among these types, the cheapest one is selected, using the
-/// prices of the certificate. If there is a file, the first type with a matching condition is
-/// selected instead. If several types have the same demand, the smallest `limit` that is sufficient
-/// is selected, or the largest if there is none. If a job uses several nodes, the type must have at
-/// least as many nodes, and its demand must be sufficient on each of them.
+/// prices of the certificate. If a file contains `types:`, the first of these types with a matching
+/// condition is selected instead. If several types have the same demand, the one with the smallest
+/// `limit` that is at least the time limit of the job is selected, or the one with the largest
+/// `limit` if all are smaller. If a job uses one node, its type has one node. If a job uses several
+/// nodes, the type must have at least as many nodes, and its demand must be sufficient on each of
+/// them.
 #[derive(Clone, Debug)]
 pub struct TypeMap {
     pub(super) resources: Resources,
@@ -30,23 +32,28 @@ pub struct TypeMap {
     pub(super) is_pooled: bool,
 }
 
+/// The reason why a job has no type. It is printed after `because` or a colon, for one or several
+/// jobs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Untyped(pub &'static str);
 
 impl Untyped {
     pub(crate) const ONE_SERVER: Self = Untyped(
-        "with several nodes (the policy is for one server: generate one for a fleet, with `nodes:`)",
+        "several nodes are requested, and the policy is for one server (generate one for a fleet, with `nodes:`)",
     );
-    pub(crate) const GANG: Self =
-        Untyped("with several nodes (no type has as many nodes with sufficient resources)");
+    pub(crate) const GANG: Self = Untyped(
+        "several nodes are requested, and no type has as many nodes with sufficient resources",
+    );
     pub(crate) const EXCLUSIVE: Self =
-        Untyped("with whole nodes (no type has all CPUs of a server)");
-    pub(crate) const DEMAND: Self = Untyped("that fit no type");
-    pub(crate) const COMPONENT: Self = Untyped("that are components of heterogeneous jobs");
+        Untyped("whole nodes are requested, and no type has all CPUs of a server");
+    /// No type is large enough, or no condition in the file matches.
+    pub(crate) const DEMAND: Self = Untyped("no type fits");
+    pub(crate) const COMPONENT: Self =
+        Untyped("components of heterogeneous jobs are not supported");
     pub(crate) const GRES: Self =
-        Untyped("with generic resources that are unknown before they start");
+        Untyped("the amount of a generic resource is unknown before the start");
     /// If the policy is for a fleet, the nodes are chosen by the policy.
-    pub(crate) const OWN_NODES: Self = Untyped("that request nodes or features by name (-w, -C)");
+    pub(crate) const OWN_NODES: Self = Untyped("nodes or features are requested by name (-w, -C)");
 }
 
 impl TypeMap {
@@ -127,6 +134,7 @@ impl TypeMap {
             false => self.resources.units(&row.on_each(nodes)),
         };
         if row.is_exclusive {
+            // If a job has all CPUs of a server, no other job can be started there.
             let cpus = self.resources.iter().position(|own| own.source == "cpu");
             let cpus = cpus.filter(|_| !self.is_pooled).ok_or(Untyped::EXCLUSIVE)?;
             units[cpus] = self.units.iter().map(|own| own[cpus]).max().unwrap_or(0);

@@ -6,8 +6,9 @@ use super::TypeMap;
 use synth_operator::Amounts;
 use synth_slurm::commands::{Key, NodeRow, NodeState, Nodes, SlurmQueue};
 
-/// The capacity that is used by others on each server. If a node has more capacity than the server
-/// of the policy, the additional capacity is used first.
+/// The capacity of each server that is not available to the policy, because it is used by others or
+/// the node is down or drained. If a node has more capacity than the server of the policy, the
+/// additional capacity is used first.
 #[derive(Default)]
 pub(super) struct Usage {
     nodes: Vec<NodeRow>,
@@ -61,7 +62,7 @@ impl Usage {
     }
 
     /// Returns the amounts that others leave on each server. This is empty until the nodes are
-    /// read.
+    /// read. The jobs that were started by the policy are accepted by `is_own`.
     pub(crate) fn left(
         &self,
         queue: &SlurmQueue,

@@ -167,8 +167,8 @@ impl SlurmArguments {
     }
 }
 
-/// Installs the signal handlers. The bridge ends after a SIGTERM or SIGINT. A second signal ends it
-/// immediately.
+/// Installs the signal handlers. The bridge ends after a SIGTERM or SIGINT, and a second one ends
+/// it immediately. For SIGHUP and SIGUSR1 see the help.
 fn listen() -> Result<Signals, String> {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1};
     use signal_hook::flag::{register, register_conditional_shutdown};
@@ -218,7 +218,8 @@ impl ReplayArguments {
 /// The maximum number of jobs in a journal that are used to measure the accuracy of forecasts.
 const LOOKED_AT: usize = 200;
 
-/// Explains why a job is waiting at the end of a journal, and predicts its start.
+/// Explains why a job is waiting at the end of a journal, and predicts its start. The journal ended
+/// `later` seconds ago.
 fn why(file: &Path, policy: &(Checked, String), job: &str, later: f64) -> VerbResult<String> {
     let mut came = 0;
     replay(file, policy, &mut |line, scheduler, _| {

@@ -53,6 +53,7 @@ pub(crate) const SEED: u64 = 1;
 /// The time after which a job that was released but has not started is reported \[s\].
 pub(crate) const STUCK: f64 = 30.0;
 
+/// The time after which a job that was released but has not started is held again \[s\].
 const GIVE_UP: f64 = 600.0;
 
 pub(super) struct Watch {
@@ -177,7 +178,8 @@ impl Watch {
         }
     }
 
-    /// Returns the stage of a job, or `None` if it does not belong to the policy.
+    /// Returns the stage of a job. This is `None` if it does not belong to the policy, or not now,
+    /// because it depends on other jobs, is not yet eligible, or is held by others.
     fn stage_of(
         &mut self,
         row: &QueueRow,
@@ -286,7 +288,8 @@ impl Watch {
         }
     }
 
-    /// Returns the jobs that were released but have not started, which are held again.
+    /// Returns the jobs that were released long ago but have not started. They are held again, and
+    /// are then behind the others.
     pub(crate) fn give_up(&mut self, now: f64) -> Vec<JobId> {
         let jobs = self.operator.jobs.iter_mut();
         let late = jobs.filter(|(_, job)| {
@@ -300,8 +303,8 @@ impl Watch {
         .collect()
     }
 
-    /// Records a release. In a fleet, this returns the nodes, and the CPUs on each if they are
-    /// equal.
+    /// Records a release. In a fleet, this returns the nodes, and if there are several, the CPUs on
+    /// each of them if they are equal. Returns `None` if the job is no longer waiting.
     pub(crate) fn release(
         &mut self,
         start: &Started,

@@ -45,7 +45,8 @@ impl Desk {
         Ok(())
     }
 
-    /// Assigns a node to each server that does not have one. The largest servers are first.
+    /// Assigns a node to each server that does not have one, which is the first node by name that
+    /// is large enough. The largest servers are first.
     fn assign(&mut self, machines: &HashMap<Uid, Machine>) {
         let places = self.operator.places();
         let mut nodes = self.nodes.of_servers().to_vec();
@@ -76,7 +77,7 @@ impl Desk {
         let closed = closed.filter(|name| self.nodes.server(name).is_some());
         let closed: BTreeSet<Uid> = closed.cloned().collect();
         let gone = closed.difference(&self.closed).map(|name| {
-            format!("node {name} is not ready or unschedulable: no jobs are started there, and running jobs continue")
+            format!("node {name} is unschedulable or not ready: no jobs are started there, and running jobs continue")
         });
         let back = self.closed.difference(&closed);
         let back = back.map(|name| format!("node {name} is back or was removed"));
@@ -85,7 +86,8 @@ impl Desk {
         notes
     }
 
-    /// Returns the amounts that `others` leave on each server. They are 0 if the node is closed.
+    /// Returns the amounts that `others` leave on each server. They are 0 if the node is closed or
+    /// is missing.
     pub(super) fn left(
         &mut self,
         machines: &HashMap<Uid, Machine>,

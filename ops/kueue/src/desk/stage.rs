@@ -97,8 +97,10 @@ impl Desk {
     }
 
     /// Returns the type of a job, which is the type in the label `synth/type`, or the first type in
-    /// the file with a matching condition, or the cheapest type that covers the demand. On one
-    /// server the demand is the total of the pods, and in a fleet each pod needs a server.
+    /// the file with a matching condition, or the cheapest type that covers the demand. If several
+    /// types have the same demand, the time limit is used. On one server the demand is the total of
+    /// the pods. In a fleet each pod needs a server, so the type must have at least as many servers
+    /// as the job has pods.
     pub fn find(&self, view: &View<'_>) -> Result<usize, String> {
         let (demand, pods) = match self.is_pooled() {
             true => (&view.work.all, 1),
@@ -179,7 +181,8 @@ impl Desk {
         Some(servers)
     }
 
-    /// Moves a running job to the servers of its pods, if the policy did not choose them.
+    /// Moves a running job to the servers of its pods, if all of its pods have nodes and the policy
+    /// did not choose them.
     fn move_to(&mut self, view: &View<'_>, i: usize, on: &[&str], round: &mut Round) {
         let uid = view.work.uid();
         if self.is_pooled() || (on.len() as u64) < view.work.pods {
@@ -205,6 +208,8 @@ impl Desk {
     }
 }
 
+/// Describes a job whose pods are on the nodes `on`. In a fleet it uses the servers of its pods and
+/// the servers in its mark.
 fn report<'a>(view: &View<'a>, on: &[&str], servers: &Nodes, at: HostMoment) -> JobReport<'a> {
     let work = view.work;
     let marked = view.mark().map_or(&[][..], |mark| &mark.nodes);

@@ -17,7 +17,8 @@ use tokio::time::{sleep, timeout};
 
 use crate::jobs::GATES;
 
-/// Repeats a request until it succeeds. Returns `None` if the object is missing or was changed.
+/// Repeats a request until it succeeds. Returns `None` if the object is missing, already exists or
+/// was changed.
 pub async fn done<T, F>(mut request: impl FnMut() -> F) -> Option<T>
 where
     F: Future<Output = kube::Result<T>>,

@@ -10,7 +10,8 @@ use tokio::time::{Instant, sleep, sleep_until};
 
 use crate::api::{create, object, pod, replace_gates};
 
-/// The name, the pods, the GPUs and cores of each pod, and the arrivals per hour.
+/// The name, the pods, the GPUs and cores of each pod, and the arrivals per hour, as in
+/// `cluster.yaml`.
 pub const TYPES: [(&str, usize, [i64; 2], f64); 3] = [
     ("notebook", 1, [1, 4], 8.0),
     ("train", 1, [8, 32], 2.0),
@@ -113,8 +114,8 @@ impl Site {
     }
 }
 
-/// Submits each job at its arrival time. Each job whose number is a multiple of `beside` has a
-/// second gate, and each multiple of `rewritten` soon has an equivalent gate.
+/// Submits each job at its arrival time. Every `beside`th job also has a gate of others. The gate
+/// of every `rewritten`th job is soon written in a different way that has the same meaning.
 pub async fn submit(site: Site, gated: bool, [beside, rewritten]: [usize; 2]) {
     let (api, clock) = (site.objects::<Job>(), site.clock);
     let slots = std::sync::Arc::new(tokio::sync::Semaphore::new(16));

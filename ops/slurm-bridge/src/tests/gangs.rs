@@ -191,8 +191,8 @@ fn reports_untyped_jobs_with_their_work() {
     ];
     let note = without_type(&watch, &table(&rows.each_ref())).unwrap();
     let is_told = note.starts_with("warning: 2 of 3 jobs, with 91.4 % of the work (CPUs × limit), have no type: they are passed to Slurm immediately")
-            && note.contains("\n  1 with 85.7 %: with several nodes (no type")
-            && note.ends_with("\n  1 with 5.7 %: that fit no type");
+            && note.contains("\n  1 with 5.7 %: no type fits\n")
+            && note.contains("\n  1 with 85.7 %: several nodes are requested, and no type");
     assert!(is_told, "{note}");
     assert_eq!(without_type(&watch, &table(&[&rows[2]])), None);
 }

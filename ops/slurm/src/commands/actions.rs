@@ -81,6 +81,7 @@ impl Slurm {
     ) -> Result<Vec<ActionRefusal>, SlurmError> {
         let id = format!("JobId={job}");
         let list = format!("ReqNodeList={}", nodes.join(","));
+        // Without this limit, Slurm might add other nodes to the list.
         let count = (!nodes.is_empty()).then(|| format!("NumNodes={0}-{0}", nodes.len()));
         let cpus = cpus.map(|cpus| format!("MinCPUsNode={cpus}"));
         let words = ["update", &id, &list].into_iter();

@@ -1,5 +1,5 @@
 //! This module parses Slurm's notation of resources (`cpu`, `mem` \[bytes\], `gres/gpu`,
-//! `gres/gpu:a100`), of times and of limits.
+//! `gres/gpu:a100`), of times and of limits. If Slurm does not manage memory, `mem` is 0.
 
 use std::str::FromStr;
 
@@ -21,9 +21,11 @@ pub(super) fn tres(text: &str) -> Option<Amounts> {
     amounts.0.contains_key("cpu").then_some(amounts)
 }
 
-/// Adds `times` requests such as `gres:gpu:a100:2`, `gres/gpu:a100=2` or `gpu`.
+/// Adds `times` requests such as `gres:gpu:a100:2`, `gres/gpu:a100=2` or `gpu`, which are separated
+/// by commas. Returns `None` if the text cannot be parsed.
 pub(super) fn add_gres(amounts: &mut Amounts, text: &str, times: u64) -> Option<()> {
     for part in text.split(',').filter(|part| !part.is_empty()) {
+        // Other resources of a task, such as `cpu=2`, have already been counted.
         if part.contains('=') && !part.starts_with("gres/") {
             continue;
         }
@@ -58,6 +60,7 @@ pub(crate) fn gres_of_node(text: &str) -> Option<Amounts> {
     Some(amounts)
 }
 
+/// Adds the total of all models of a resource, if the resource is not listed without a model.
 fn add_totals(amounts: &mut Amounts) {
     let mut totals = Amounts::default();
     for (name, amount) in &amounts.0 {
@@ -70,6 +73,7 @@ fn add_totals(amounts: &mut Amounts) {
     }
 }
 
+/// Returns the name and the amount of a generic resource. The default amount is 1.
 fn gres_of(part: &str) -> Option<(String, u64)> {
     let bare = part.strip_prefix("gres:").or(part.strip_prefix("gres/"));
     let part = bare.unwrap_or(part);
@@ -84,7 +88,7 @@ fn gres_of(part: &str) -> Option<(String, u64)> {
     is_named.then(|| (format!("gres/{name}"), amount))
 }
 
-/// Splits off a suffix K, M, G, T or P, and returns its power of 1024.
+/// Splits off a suffix K, M, G, T or P, and returns its exponent of 1024.
 fn scaled(text: &str) -> Option<(&str, Option<u32>)> {
     let last = text.chars().last()?;
     match "KMGTP".find(last) {
@@ -105,7 +109,8 @@ pub(crate) fn bytes(text: &str) -> Option<u64> {
     times(digits, 1 << (10 * scale.unwrap_or(2)))
 }
 
-/// Returns the product of a decimal number with two decimal places and a factor, rounded up.
+/// Returns the product of a decimal number with at most six decimal places and a factor, rounded
+/// up. Slurm prints at most two decimal places.
 fn times(text: &str, factor: u64) -> Option<u64> {
     let (whole_part, fraction) = text.split_once('.').unwrap_or((text, ""));
     if fraction.len() > 6 {
@@ -126,6 +131,7 @@ pub(crate) fn whole<T: FromStr>(text: &str) -> Option<T> {
 pub(super) fn time_limit(text: &str) -> Option<Option<u64>> {
     match text {
         "UNLIMITED" | "NOT_SET" | "Partition_Limit" => Some(None),
+        // Slurm does not print a limit as a number of minutes alone.
         text => seconds(text).filter(|_| text.contains(':')).map(Some),
     }
 }

@@ -4,7 +4,7 @@ use super::{Slurm, SlurmError};
 
 pub(super) struct Layout {
     pub program: &'static str,
-    /// The name, title and width in bytes of each column.
+    /// The name, the title and the width in bytes of each column.
     pub columns: &'static [(&'static str, &'static str, usize)],
     /// Whether the last column is printed in full if the text is longer than the column.
     pub overflows: bool,
@@ -64,7 +64,8 @@ impl Layout {
         columns.collect::<Vec<_>>().join(",")
     }
 
-    /// Splits off the next row, or returns `None` if no line ends at the end of the columns.
+    /// Splits off the next row, or returns `None` if no line ends at the end of the columns. If the
+    /// last column overflows, it is not padded and must not contain blanks.
     fn next<'a>(&'static self, bytes: &mut &'a [u8]) -> Option<Cells<'a>> {
         let length = self.columns.iter().map(|(_, _, width)| width).sum();
         let behind = bytes.get(length..)?;
@@ -172,7 +173,7 @@ impl Slurm {
 }
 
 impl<'a> Cells<'a> {
-    /// Returns column `i`, or `None` if it is not valid UTF-8 or is not aligned with its title.
+    /// Returns column `i`, or `None` if it is not valid UTF-8 or begins with a blank.
     pub(super) fn cell(&self, i: usize) -> Option<Cell<'a>> {
         let bytes = self.bytes(i);
         let text = std::str::from_utf8(bytes).ok()?.trim_end_matches(' ');
@@ -218,6 +219,7 @@ pub(super) fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
+// The columns with free text must be at the end, so that a text cannot look like a row.
 macro_rules! layout {
     ($program:literal, $overflows:literal; $($column:ident: $name:literal, $title:literal, $width:literal;)+) => {
         #[derive(Clone, Copy)]

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use super::columns::text;
 use super::{Slurm, SlurmError};
 
+/// The maximum size of the output. A queue of 100,000 jobs has 80 MB.
 const MOST_BYTES: u64 = 256 << 20;
 
 /// The time between two checks whether a command that has closed its output has ended.
@@ -31,7 +32,7 @@ impl Slurm {
             code => Err(SlurmError::Failed {
                 program: program.into(),
                 code,
-                // `scontrol show` prints a missing entity to the standard output.
+                // `scontrol show` prints to the standard output that an entity does not exist.
                 text: match output.text.trim() {
                     "" => text(&output.bytes),
                     _ => output.text,
@@ -63,7 +64,7 @@ impl Slurm {
         output
     }
 
-    /// Returns the command with the environment variables that are needed for a uniform output.
+    /// Returns the command in an environment in which its output is the same everywhere.
     fn command(&self, program: &str, words: &[&str]) -> Command {
         let mut command = Command::new(program);
         command
@@ -146,7 +147,8 @@ fn gather(
     }
 }
 
-/// Reads from a pipe in a separate thread, because both outputs must be read at the same time.
+/// Reads from a pipe in a separate thread, because both outputs must be read at the same time and
+/// one of them may never end.
 fn reader(pipe: Option<impl Read + Send + 'static>) -> Receiver<io::Result<Vec<u8>>> {
     let (sender, receiver): (Sender<io::Result<Vec<u8>>>, _) = channel();
     let read = move || {
@@ -156,6 +158,7 @@ fn reader(pipe: Option<impl Read + Send + 'static>) -> Receiver<io::Result<Vec<u
         });
         let _ = sender.send(read.map(|_| bytes));
     };
+    // If the thread cannot be started, the sender is dropped, which is noticed by the receiver.
     let thread = thread::Builder::new().name("slurm output".into());
     let _ = thread.spawn(read);
     receiver

@@ -3,7 +3,8 @@ use std::time::Duration;
 /// The error of a Slurm command. In this case nothing is known about the cluster.
 #[derive(Debug, thiserror::Error)]
 pub enum SlurmError {
-    /// The command does not exist, it prints unexpected output, or the partition does not exist.
+    /// The command cannot be run, its output is unexpected or lacks a required column, or the
+    /// partition does not exist.
     #[error("{0}")]
     Unusable(String),
     /// The command did not end or did not close its output within the time limit, and was killed.

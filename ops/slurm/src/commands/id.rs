@@ -6,7 +6,7 @@ use std::str::FromStr;
 use super::amounts::whole;
 
 /// The number of a job. It may include the task of a job array (`17_3`) or the component of a
-/// heterogeneous job (`17+1`).
+/// heterogeneous job (`17+1`). Identifiers are ordered as numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct JobId {
     job: u32,
@@ -20,8 +20,9 @@ enum Part {
     Component(u32),
 }
 
-/// The key that identifies a job. It is unique even if a job is requeued or its number is used
-/// again. Keys are ordered by the submission time.
+/// The key that identifies a job. The number is not sufficient, because Slurm may use it again
+/// after a crash. A job that is requeued has a new submission time and therefore a new key. Keys
+/// are ordered by the submission time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Key {
     /// The submission time \[s since 1970, UTC\].

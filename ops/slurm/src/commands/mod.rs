@@ -83,7 +83,8 @@ impl Slurm {
     /// Returns the cluster and the current nodes of the partition.
     ///
     /// # Errors
-    /// If any of them is missing. The message contains its name.
+    /// If a command fails (see [`SlurmError`]). If the partition or a column does not exist, the
+    /// message contains its name.
     pub fn site(&self) -> Result<(SlurmCluster, Nodes), SlurmError> {
         let cluster = self.cluster()?;
         self.check_partition()?;

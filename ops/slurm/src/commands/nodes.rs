@@ -30,7 +30,7 @@ pub struct NodeRow {
 pub enum NodeState {
     /// Jobs can be started.
     Up,
-    /// Running jobs continue, but no new jobs can be started.
+    /// Running jobs continue if there are any, but no new jobs can be started.
     Drained,
     /// No jobs can run because the node is down, has failed, or does not respond.
     Down,
@@ -44,7 +44,8 @@ const DRAINED: &str =
 const DOWN: &str = "fail not_responding invalid_reg";
 
 impl NodeState {
-    /// Parses a state such as `mixed+drain+completing`. Unknown flags are ignored.
+    /// Parses a state such as `mixed+drain+completing`. Unknown flags are ignored, but an unknown
+    /// base state is [`NodeState::Unknown`].
     fn of(words: &str) -> Self {
         let mut parts = words.split('+');
         let base = parts.next().unwrap_or_default();

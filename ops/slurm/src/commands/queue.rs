@@ -47,6 +47,8 @@ impl SlurmQueue {
         let mut used: HashMap<String, Amounts> = HashMap::new();
         let rows = self.rows.iter();
         for row in rows.filter(|row| row.has_nodes() && counts(row)) {
+            // If a list cannot be parsed, its nodes have more resources in use than the rows
+            // explain.
             for node in expand(&row.node_list).unwrap_or_default() {
                 let used = used.entry(node).or_default();
                 used.add(&row.amounts.part(row.nodes));
@@ -130,7 +132,7 @@ pub enum JobState {
     Completing,
     /// The job is suspended, but its memory is still in use (S).
     Suspended,
-    /// The code of the state is unknown. We can only conclude that the job exists.
+    /// The code of a state that is unknown. We can only conclude that the job exists.
     Unknown(String),
 }
 
@@ -253,6 +255,7 @@ impl QueueRow {
     }
 }
 
+/// Returns the amounts of a job, and whether it requests resources whose amounts are unknown.
 fn amounts(cells: &Cells<'_>) -> Result<(Amounts, bool), String> {
     let mut amounts = cells.read(TRES, tres)?;
     if amounts.0.keys().any(|name| name.starts_with("gres/")) {
@@ -288,6 +291,7 @@ fn requested(cells: &Cells<'_>, amounts: &Amounts) -> Result<(u32, u32, Amounts)
     let (tasks, on_each) = (number(TASKS), number(TASKS_ON_NODE));
     let (mut nodes, mut per_node) = (least, Amounts::default());
     if let (Some(tasks), Some(on_each)) = (tasks, on_each) {
+        // If there are fewer tasks than NTPerNode, a node has at most all of them.
         nodes = nodes.max(tasks.div_ceil(on_each));
         let cpus = amounts.get("cpu") * u128::from(on_each.min(tasks));
         per_node.set("cpu", cpus.div_ceil(tasks.into()));
@@ -298,6 +302,7 @@ fn requested(cells: &Cells<'_>, amounts: &Amounts) -> Result<(u32, u32, Amounts)
         per_node.set("mem", memory);
     }
     if let Some(request) = requested_of(cells, PER_NODE) {
+        // A request that cannot be parsed was already reported by `amounts` as unknown.
         let _ = add_gres(&mut per_node, &request, 1);
     }
     let most = number(MOST_NODES).unwrap_or(nodes).max(nodes);
@@ -320,6 +325,7 @@ fn word(cells: &Cells<'_>, column: usize) -> Result<String, String> {
     }
 }
 
+// The nodes are the last column because their list may overflow. The text columns precede them.
 layout! {
     "squeue", true;
     ID: "JobArrayID", "JOBID", 24;

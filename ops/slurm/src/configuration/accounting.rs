@@ -1,4 +1,5 @@
-//! This module reads QOS, associations and limits from the output of `sacctmgr` and `sshare`.
+//! This module reads QOS, associations and limits from the output of `sacctmgr -P` and `sshare -P`,
+//! which are tables with the separator `|` and the names of the columns in the first line.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
@@ -10,7 +11,8 @@ use crate::commands::Text;
 use super::text::{Pair, Place, Record, SiteError, TIME, is_one_of, number_or, time, tres, words};
 use super::{Association, LimitSet, Qos, SlurmSite, scope};
 
-/// The columns of a QOS that are not modeled. The value after a colon has no effect.
+/// The columns of a QOS that are not modeled. A column is not reported if it has the value after
+/// the colon, because this value has no effect.
 const QOS_LEFT: &str = "GrpTRESMins GrpTRESRunMins GrpSubmit GrpWall MaxSubmitPU MaxSubmitPA MaxTRESRunMinsPA \
     MaxTRESRunMinsPU GrpJobsAccrue MaxJobsAccruePU MaxJobsAccruePA MinPrioThres Preempt UsageFactor:1.000000 UsageThres \
     LimitFactor";
@@ -31,7 +33,7 @@ fn rows(text: &Text, needed: &[&str], help: &str) -> Result<Vec<Record>, SiteErr
             text.name
         )));
     };
-    // The column is called `Def QOS` by `sacctmgr` and `DefaultQOS` by `sshare`.
+    // For example, `Def QOS` and `DefaultQOS` are the same column.
     let titles = first.split('|').map(|title| title.replace(' ', ""));
     let titles: Vec<String> = titles.collect();
     for name in needed {
@@ -79,7 +81,8 @@ fn limits(row: &Record, columns: &str, left: &mut Left) -> Result<LimitSet, Site
     Ok(limits)
 }
 
-/// Removes the limits that are not enforced by Slurm or are on resources that are not counted.
+/// Removes the limits if they are not enforced by Slurm. Otherwise this reports the limits on
+/// resources that are not counted in the replay.
 pub(super) fn drop_unenforced(site: &mut SlurmSite, options: &Record) {
     let storage = |key: &str| options.text(&[&format!("AccountingStorage{key}")]);
     let word = storage("Enforce").unwrap_or("not set");

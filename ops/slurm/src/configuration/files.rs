@@ -7,7 +7,8 @@ use super::{CONF, SiteError, SlurmSite, of_texts};
 use crate::commands::{QUESTIONS, Text, Texts};
 
 /// Reads a site from slurm.conf, or from a folder with the files that are written by
-/// [`Exported::commands`](crate::commands::Exported::commands). Some of these files may be missing.
+/// [`Exported::commands`](crate::commands::Exported::commands). Some of these files may be missing,
+/// and slurm.conf can be used instead of `config.txt`.
 ///
 /// # Errors
 /// If a file cannot be read or parsed.

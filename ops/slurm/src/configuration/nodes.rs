@@ -77,8 +77,8 @@ impl Places {
         Ok(())
     }
 
-    /// Returns the indices of the nodes in a list, in ascending order. An entry of the list is
-    /// `ALL`, the name of a node, or the name of a node set.
+    /// Returns the indices of the nodes in a list, in ascending order. The list contains `ALL`,
+    /// names of nodes, and names of node sets.
     fn listed(&self, pair: &Pair) -> Result<Vec<usize>, SiteError> {
         if pair.value.eq_ignore_ascii_case("ALL") {
             return Ok((0..self.of.len()).collect());
@@ -181,6 +181,7 @@ fn node(record: &Record) -> Result<SiteNode, SiteError> {
     let cores = number(&["Sockets"], sockets)?.saturating_mul(number(&["CoresPerSocket"], 1)?);
     let threads = number(&["ThreadsPerCore"], 1)?;
     let cpus = number(&["CPUTot", "CPUs", "Procs"], cores.saturating_mul(threads))?;
+    // These CPUs are reserved for the system.
     let listed = record.read(&["CPUSpecList"], "a list of CPUs such as 0,2-3", |text| {
         expand(&format!("[{text}]")).map(|cpus| cpus.len() as u64)
     })?;
@@ -291,7 +292,8 @@ const COLUMNS: [(&str, &str); 7] = [
     ("WEIGHT", "Weight"),
 ];
 
-/// Reads the output of `sinfo -N`, with titles, or with seven columns separated by `|`.
+/// Reads the output of `sinfo -N`. If there are titles, the columns are separated by blanks or `|`.
+/// Without titles there must be seven columns that are separated by `|`.
 fn of_sinfo(
     site: &mut SlurmSite,
     places: &mut Places,

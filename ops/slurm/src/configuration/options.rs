@@ -52,8 +52,8 @@ const PARAMETERS: &str = include_str!("parameters.txt");
 /// The settings that affect the start of jobs but are not modeled.
 const UNFOLLOWED: &str = include_str!("unfollowed.txt");
 
-/// Returns each setting that is not modeled, with its value, the assumption that is made instead,
-/// and whether it is reported first.
+/// Returns each setting that is not modeled, with the values that have an effect, the assumption
+/// that is made instead, and whether it is reported first.
 fn unfollowed<'a>(
     record: &'a Record,
     of: &'static str,
@@ -103,11 +103,11 @@ pub(super) fn scheduler(options: &Record, remarks: &mut Vec<String>) -> Schedule
         let (name, value) = part.split_once('=').unwrap_or((part, ""));
         let (lower, shown) = (name.to_ascii_lowercase(), short(part));
         let is_it = |line: &&str| line.trim_start_matches('!') == lower;
-        // Slurm uses the first `name=`. It uses `max_job_bf` if there is no `bf_max_job_test`.
+        // Slurm uses the first `name=`. It only uses `max_job_bf` if there is no
+        // `bf_max_job_test`.
         let is_old = lower == "max_job_bf" && pair.value.contains("bf_max_job_test=");
         if is_old || part.contains('=') && seen.contains(&lower) {
-            let why =
-                "is ignored, as in Slurm, because an earlier value takes precedence: remove it";
+            let why = "is ignored, as in Slurm, because another value takes precedence: remove it";
             tell(format!("`{shown}` {why}"));
             continue;
         }
@@ -145,6 +145,7 @@ pub(super) fn scheduler(options: &Record, remarks: &mut Vec<String>) -> Schedule
     own
 }
 
+/// Returns `true` if jobs get whole nodes, which is the default up to 23.02.
 pub(super) fn gives_whole_nodes(options: &Record) -> bool {
     let kind = options.text(&["SelectType"]).unwrap_or("select/linear");
     kind.eq_ignore_ascii_case("select/linear")

@@ -22,7 +22,7 @@ pub struct SlurmSite {
     pub associations: Vec<Association>,
     /// The options of slurm.conf for the whole cluster, with their values as they were written.
     pub options: Vec<(String, String)>,
-    /// The assumptions that affect all results. Each of them is a sentence.
+    /// The assumptions that affect all results. They are reported first, each as a sentence.
     pub assumed: Vec<String>,
     /// The settings that are unknown or are not modeled. Each remark is a sentence.
     pub remarks: Vec<String>,
@@ -108,7 +108,7 @@ with_defaults! {
         min_nodes: u64 = 0,
         /// The priority tier. Jobs of a higher tier precede all jobs of a lower tier.
         tier: u32 = 1,
-        /// The contribution to the priority, which is divided by the largest of all partitions.
+        /// The contribution to the priority, before it is divided by the largest of all partitions.
         job_factor: u32 = 1,
         /// Whether jobs get whole nodes (`OverSubscribe=EXCLUSIVE`, `SelectType=select/linear`).
         is_exclusive: bool = false,
@@ -149,9 +149,10 @@ with_defaults! {
         /// The maximum number of jobs per partition that are tested by the main scheduler, or 0 if
         /// there is no limit.
         partition_job_depth: u32 = 0,
-        /// The time between the passes over the whole queue \[s\], or `None` if there are none.
+        /// The time between the passes of the main scheduler over the whole queue \[s\], or `None`
+        /// if there are none.
         sched_interval: Option<f64> = Some(60.0),
-        /// The minimum time between two passes if jobs are submitted \[s\].
+        /// The minimum time between two passes after submissions \[s\].
         batch_sched_delay: f64 = 3.0,
         /// Whether the main scheduler is delayed after the end of a job in the same way as after a
         /// submission. This is the case if `defer` is set or there is no `Epilog`
@@ -163,7 +164,8 @@ with_defaults! {
 
     /// The settings that belong to `PriorityType`.
     PrioritySettings {
-        /// Whether the priority is a sum of factors, or is given by the order of submission.
+        /// Whether the priority is a sum of factors (`priority/multifactor`) and not the order of
+        /// submission.
         is_multifactor: bool = false,
         /// The weight of each factor, indexed by [`factor`].
         weights: [f64; 6] = [0.0; 6],
@@ -180,7 +182,8 @@ with_defaults! {
         /// Whether the Fair Tree algorithm is used to compute the fair-share factor. If this is
         /// `false`, the factor is computed from the effective usage.
         is_fair_tree: bool = true,
-        /// The `FairShareDampeningFactor`, which is used if `is_fair_tree` is `false`.
+        /// The divisor of usage over shares (`FairShareDampeningFactor`) if `is_fair_tree` is
+        /// `false`.
         dampening: f64 = 1.0,
     }
 }
@@ -200,7 +203,8 @@ pub mod factor {
     pub const NAMES: [&str; 6] = ["Age", "Fairshare", "JobSize", "Partition", "QOS", "Assoc"];
 }
 
-/// The limits of a QOS or an association, indexed by [`scope`].
+/// The limits of a QOS or an association, indexed by [`scope`]: the number of jobs that may run at
+/// the same time, and the amounts that they may use.
 pub type LimitSet = [Tres; 7];
 
 /// The jobs that are counted for a limit.

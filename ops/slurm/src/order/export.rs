@@ -113,6 +113,7 @@ impl Points {
             offset_in_words: in_words(levels.offset, "s"),
             age_weight,
             off: off.round(),
+            // Here 0 means that there is no promise, so a wait of less than 1 s is rounded up.
             promise: plain(order.longest_wait.map_or(0.0, |time| time.max(1.0))),
             promise_in_words: order.longest_wait.map(|time| in_words(time, "s")),
         }

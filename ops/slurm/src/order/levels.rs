@@ -3,7 +3,7 @@
 use synth_multiresource::policy::Priority;
 
 /// The number of points for each factor of ten in the time limit or in the share. It is used for
-/// the quantity with the larger exponent.
+/// the quantity whose exponent has the larger absolute value.
 pub const A_DECADE: f64 = 600.0;
 
 /// The maximum time limit \[min\], which is a year, and the maximum share \[CPUs\].
@@ -13,8 +13,8 @@ const SHARES: f64 = 1e6;
 /// The waiting time at which the age factor of Slurm reaches 1 by default \[s\].
 pub(super) const FULL_AGE: f64 = 7.0 * 86_400.0;
 
-/// The points of the priority in Slurm. Points are subtracted for the time limit and the share of a
-/// job, and points are added while it is waiting.
+/// The points of the priority in Slurm. Points are subtracted for each factor of ten in the time
+/// limit and in the share of a job, and points are added for each factor of ten in its wait.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PriorityLevels {
     /// The number of points for each factor of ten in the time limit.
@@ -31,7 +31,8 @@ pub struct PriorityLevels {
 }
 
 impl PriorityLevels {
-    /// Returns the points of an order by time limits. At least one of its exponents must not be 0.
+    /// Returns the points of an order by time limits. The exponent of the limit or of the share
+    /// must not be 0.
     pub fn of(order: Priority) -> Self {
         let scale = A_DECADE / order.size.abs().max(order.share.abs());
         let [limit, share] = [order.size, order.share].map(|exponent| exponent * scale);
@@ -45,7 +46,8 @@ impl PriorityLevels {
         }
     }
 
-    /// Returns the site factor of a job with this time limit \[s\] (or a year) and share \[CPUs\].
+    /// Returns the site factor of a job with this time limit \[s\] (a year if there is none) and
+    /// this share \[CPUs\], as in job_submit.lua.
     pub fn site_factor(&self, limit: Option<f64>, share: f64) -> f64 {
         let minutes = limit.map_or(LIMITS, |limit| (limit / 60.0).clamp(1.0, LIMITS));
         let points = self.base - self.limit * minutes.log10() - self.share * share.max(1.0).log10();
@@ -60,7 +62,8 @@ impl PriorityLevels {
         }
     }
 
-    /// Returns the weight of the age factor, linear up to [`FULL_AGE`], and its maximum error.
+    /// Returns the weight of the age factor of Slurm, which is linear up to [`FULL_AGE`], and the
+    /// maximum number of points by which the exact value of the wait is larger.
     pub fn age_weight(&self) -> (f64, f64) {
         let weight = self.of_wait(FULL_AGE);
         // At this point the slope of the curve is equal to the slope of the line.

@@ -42,8 +42,11 @@ pub struct SlurmOrder {
 
 #[derive(Clone, Debug, PartialEq)]
 struct Counted {
+    /// The weight of a CPU, which is 1, or 0 if there are only GPUs.
     cpu: f64,
+    /// The weight of a GPU, or `None` if the number of GPUs is unknown.
     gpu: Option<f64>,
+    /// The resources of the policy that are not counted.
     left_out: Vec<String>,
 }
 
@@ -60,11 +63,13 @@ impl Counted {
             ..Counted::CPUS
         };
         let (mut cpus, mut gpus) = (None, None);
+        // The shares refer to the largest server, as in the policy.
         for resource in fleet.envelope().resources() {
             let (name, capacity) = (resource.name(), resource.capacity().value());
             match usual(name, ["cpu", "", "gpu"]) {
                 Some(("cpu", _)) => cpus = Some(capacity),
                 Some(("gpu", _)) => gpus = Some(capacity),
+                // A type of GPU is counted as a GPU.
                 _ if name.to_lowercase().starts_with("gpu:") => {}
                 _ => counted.left_out.push(name.to_owned()),
             }

@@ -116,7 +116,8 @@ fn exported_files_are_complete() {
     }
 }
 
-/// An enclosing script runs first. If an error occurs, the job has no order.
+/// If another script loads this one, its functions run first and their return values are kept. If
+/// an error occurs, the job is accepted without an order.
 #[test]
 fn exported_script_chains_and_survives_errors() {
     const DRIVER: &str = r#"

@@ -67,7 +67,8 @@ pub fn prepare(site: &mut SlurmSite, log: &mut Log) -> Result<Option<String>, St
 }
 
 const MOST_LIMITS: usize = 8;
-/// The time by which a job may exceed its limit \[min\]. Slurm does not end jobs immediately.
+/// If the limit of a job is unknown, its run time minus this time \[min\] is used, because Slurm
+/// does not end jobs immediately at their limits.
 const OVERRUN: f64 = 2.0;
 
 /// Returns a description of each job that exceeds a limit on its own, by limit and by line.
@@ -79,6 +80,7 @@ fn above(site: &SlurmSite, log: &Log) -> BTreeMap<String, BTreeMap<u32, String>>
     let minute = MINUTE * log.tick.per_second() as f64;
     let mut above = BTreeMap::<String, BTreeMap<u32, String>>::new();
     let jobs = log.jobs.iter().zip(facts(site, log).facts);
+    // The jobs that are already running are not started again.
     for (job, facts) in jobs.filter(|(job, _)| job.seen != Observed::Initial) {
         let (kind, p) = (job.kind as usize, facts.partition as usize);
         let passed = log.account.passed_limits.get(&job.line);

@@ -85,7 +85,7 @@ impl FairShare {
             rank: self.users,
             untied: self.users,
         };
-        // If there is only one root account, it does not have any siblings.
+        // If there is a single root account, it does not compete with any other account.
         let top = match self.roots[..] {
             [root] if !self.is_user[root] => self.children[root].clone(),
             _ => self.roots.clone(),
@@ -98,8 +98,9 @@ impl FairShare {
         self.roots.iter().map(|root| self.usage[*root]).sum()
     }
 
-    /// Returns the effective usage and the shares, as fractions of the total (`_set_usage_efctv`
-    /// and `priority_p_calc_fs_factor` in `priority_multifactor.c`).
+    /// Returns the effective usage and the shares, as fractions of the total. The usage of the
+    /// other members of an account is included in proportion to the shares (`_set_usage_efctv` and
+    /// `priority_p_calc_fs_factor` in `priority_multifactor.c`).
     fn effective(&self, n: usize) -> [f64; 2] {
         let all = self.total();
         let used = if all > 0.0 { self.usage[n] / all } else { 0.0 };
@@ -136,6 +137,7 @@ impl FairShare {
     /// Assigns ranks to users in depth-first order, starting at the account of the highest level.
     fn rank(&self, siblings: &[usize], is_tied: bool, ranks: &mut Ranks, factors: &mut [f64]) {
         let mut order: Vec<(f64, usize)> = siblings.iter().map(|n| (self.level(*n), *n)).collect();
+        // If the levels are equal, users precede accounts.
         order.sort_by(|a, b| {
             let by_level = b.0.total_cmp(&a.0);
             by_level.then_with(|| self.is_user[b.1].cmp(&self.is_user[a.1]))

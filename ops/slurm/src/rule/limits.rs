@@ -27,6 +27,7 @@ const MEMORY: usize = 3;
 /// The holder, scope, resource and amount of a limit that is exceeded.
 type Exceeded<'a> = (usize, usize, &'a str, u64);
 
+/// The tolerance of the comparisons, because the amounts are converted from other units.
 const TOLERANCE: f64 = 1e-6;
 pub(super) const MINUTE: f64 = 60.0;
 
@@ -89,7 +90,8 @@ impl Limits {
         self.running.clear();
     }
 
-    /// Returns the holders of the limits of a job. If `own_first` is `true`, the QOS of the job
+    /// Returns the holders of the limits of a job: the QOS of the partition, the QOS of the job,
+    /// the association, and the accounts above it. If `own_first` is `true`, the QOS of the job
     /// precedes the QOS of the partition.
     fn holders(&self, facts: &Facts, own_first: bool) -> impl Iterator<Item = usize> + '_ {
         let partition = self.of_partition[facts.partition as usize];
@@ -114,9 +116,9 @@ impl Limits {
         self.exceeded(job, None, facts).is_none()
     }
 
-    /// Returns the first limit that is exceeded by a job together with the running jobs. If
-    /// `minutes` is given, the limits on a single job are also checked. If a QOS has a limit, the
-    /// same limit of an account is ignored (`acct_policy.c`).
+    /// Returns the first limit that is exceeded by a job together with the running jobs. If the
+    /// time limit `minutes` is given, the limits on a single job are also checked. If a QOS has a
+    /// limit, the same limit of the holders after it is ignored (`acct_policy.c`).
     fn exceeded(&self, job: &[f64], minutes: Option<f64>, facts: &Facts) -> Option<Exceeded<'_>> {
         let mut limited: Vec<(usize, &str)> = Vec::new();
         let qos = facts.qos.map(|n| &self.site.qos[n as usize]);
@@ -166,7 +168,8 @@ impl Limits {
         amount.copied().unwrap_or(0.0)
     }
 
-    /// Returns the limit that prevents a job of type `i` from ever starting.
+    /// Returns the limit that prevents a job of type `i` with the time limit `minutes` from ever
+    /// starting.
     pub(super) fn never(&self, i: usize, minutes: f64, facts: &Facts) -> Option<String> {
         let site = &self.site;
         let nodes = self.types[i][NODES];
@@ -226,6 +229,7 @@ impl Limits {
         format!("{amounts}limit {} min", shown(rounded(minutes.max(0.0))))
     }
 
+    /// Returns the maximum time limit of a job \[s\].
     pub(super) fn max_wall(&self, facts: &Facts) -> Option<f64> {
         let of = |n: usize| self.of(n)[scope::MINUTES].get("");
         let minutes = self.holders(facts, false).find_map(of)?;

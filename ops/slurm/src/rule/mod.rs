@@ -72,6 +72,7 @@ pub struct SlurmPolicy {
     levels: Option<PriorityLevels>,
     /// The length of a second in the time unit of the rule.
     second: f64,
+    /// The time of day at time 0 \[s\]. The steps of plans are multiples on this clock.
     clock: f64,
     /// If this is [`Knows::Sizes`], the sizes are used as time limits.
     knows: Knows,
@@ -79,6 +80,7 @@ pub struct SlurmPolicy {
     nodes: Nodes,
     limits: Limits,
     factors: Factors,
+    /// Sorted by [`Waiting::order`].
     waiting: Vec<Waiting>,
     running: Vec<Running>,
     times: Times,
@@ -111,6 +113,7 @@ struct Running {
     number: u64,
     i: usize,
     facts: Facts,
+    /// The time up to which the usage has been counted \[s\].
     counted: f64,
 }
 

@@ -12,6 +12,7 @@ type Held = (f64, usize, u64, Vec<f64>);
 
 #[derive(Clone, Debug)]
 pub(super) struct Nodes {
+    /// The jobs of each server, sorted by the planned end.
     running: Vec<Vec<Held>>,
     /// The planned end \[s\], the number and the server of each running job, sorted in this order.
     ends: Vec<(f64, u64, usize)>,
@@ -81,7 +82,7 @@ fn add(free: &mut [f64], amounts: &[f64], sign: f64) {
 /// If a running job has exceeded its limit, we assume that it ends after this time \[s\].
 const ANY_TIME: f64 = 1.0;
 /// Slurm groups the ends of jobs into windows \[s\]. Each window is twice as long as the previous
-/// one (`_will_run_test`).
+/// one (`_will_run_test` in job_test.c).
 const FIRST_WINDOW: f64 = 30.0;
 
 impl Nodes {
@@ -131,8 +132,8 @@ impl Nodes {
         }
     }
 
-    /// Returns the time from which a task of a job of type `i` fits on server `n` \[s\]. This is −∞
-    /// if it already fits, and ∞ if it never fits.
+    /// Returns the time from which a job of type `i`, or its part on a single server, fits on
+    /// server `n` \[s\]. This is −∞ if it already fits, and ∞ if it never fits.
     fn ready(&self, i: usize, n: usize, system: &System) -> f64 {
         let mut seen = self.seen.borrow_mut();
         if seen.len() <= i {
@@ -180,7 +181,8 @@ impl Nodes {
         self.choose(system.nodes(i), system.demand(i)[self.cpu], there)
     }
 
-    /// Returns the earliest start \[s\] and the servers of a job if jobs run until their limits.
+    /// Returns the earliest start \[s\] and the servers in `among` of a job of type `i` if jobs run
+    /// until their limits, or `None` if it never fits.
     pub(super) fn earliest(
         &self,
         i: usize,

@@ -7,7 +7,8 @@ use super::{SlurmPolicy, Waiting, set_of};
 use fixedbitset::FixedBitSet;
 use synth_multiresource::policy::System;
 
-/// The time after which a job at a limit is assumed to start if its nodes are free \[s\].
+/// With `assoc_limit_stop`, a job at a limit whose nodes are free is assumed to start after this
+/// time \[s\].
 const UNKNOWN: f64 = 500.0;
 
 #[derive(Default)]
@@ -19,7 +20,8 @@ struct Tested {
 }
 
 impl SlurmPolicy {
-    /// Starts jobs in order, in each partition until a job does not fit (`_schedule`).
+    /// Starts jobs in order, in each partition until a job does not fit (`_schedule`). Returns
+    /// `true` if jobs were started.
     pub(super) fn main(&mut self, whole_queue: bool, system: &mut System) -> bool {
         let (site, now) = (self.site.clone(), self.now(system));
         let scheduler = &site.scheduler;
@@ -68,14 +70,15 @@ impl SlurmPolicy {
         self.limits.allow(amounts, &own.facts)
     }
 
-    /// Returns `true` if a job does not fit and must not be overtaken by other jobs.
+    /// Returns `true` if other jobs must not overtake this job when it does not fit.
     fn reserves(&self, own: &Waiting, now: f64) -> bool {
         let scheduler = &self.site.scheduler;
         own.priority >= scheduler.bf_min_prio_reserve as f64
             && now - own.submit >= scheduler.bf_min_age_reserve
     }
 
-    /// Plans the start of each job in order, and starts it if possible (`_attempt_backfill`).
+    /// Plans the start of each job in order, and starts it if it can start now
+    /// (`_attempt_backfill`). Returns `true` if jobs were started.
     pub(super) fn backfill(&mut self, system: &mut System) -> bool {
         let (site, now) = (self.site.clone(), self.now(system));
         let scheduler = &site.scheduler;
@@ -125,7 +128,8 @@ impl SlurmPolicy {
         tested.started > 0
     }
 
-    /// Counts a job in the limits on tests, and returns `true` if it may be tested.
+    /// Returns `true` if the limits on tests allow that a job is tested. In this case it is
+    /// counted.
     fn is_tested(&self, own: &Waiting, tested: &mut Tested) -> bool {
         let scheduler = &self.site.scheduler;
         let (user, partition) = (Some(own.facts.user), Some(own.facts.partition));

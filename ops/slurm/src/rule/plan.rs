@@ -37,7 +37,9 @@ impl Plan {
         }
     }
 
-    /// Returns the servers of `among` that remain free, and the time at which more may be free.
+    /// Returns the servers of `among` that are not reserved between `from` and `to`, and the time
+    /// at which more of them may be free. This is the end of the first interval that is followed by
+    /// an interval with additional free servers.
     pub(super) fn left(
         &self,
         from: f64,
@@ -51,7 +53,8 @@ impl Plan {
             if let Some(next) = self.parts.get(n + 1)
                 && later.is_none()
             {
-                // The servers that are no longer free are only needed for this comparison.
+                // The servers that are reserved in this interval are only excluded from `left`
+                // below.
                 let mut present = left.clone();
                 present.intersect_with(&part.left);
                 if next.left.intersection(among).any(|n| !present.contains(n)) {
@@ -98,7 +101,8 @@ impl Plan {
         (time / self.resolution).floor() * self.resolution
     }
 
-    /// Returns the interval that begins at this time, and splits an interval if necessary.
+    /// Returns the interval that begins at this time, and splits an interval if necessary. Returns
+    /// `None` after the end of the window.
     fn cut(&mut self, time: f64) -> Option<usize> {
         let place = self.parts.partition_point(|part| part.end <= time);
         let part = self.parts.get_mut(place)?;

@@ -21,6 +21,7 @@ pub(super) struct Factors {
     faded: Option<f64>,
 }
 
+/// The minimum and the maximum priority of a job that is not held.
 const RANGE: [f64; 2] = [1.0, u32::MAX as f64];
 
 impl Factors {

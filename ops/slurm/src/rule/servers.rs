@@ -75,7 +75,8 @@ pub struct SlurmRule {
     pub at: Option<(Arc<SlurmSite>, Arc<[Facts]>)>,
     /// The order of the jobs, if their site factors are set by a submit script.
     pub order: Option<Priority>,
-    /// The time of day at time 0 \[s\]. Plans begin at multiples of their resolution.
+    /// The time of day at time 0 \[s\]. The steps of plans are multiples of `bf_resolution` on this
+    /// clock.
     pub clock: f64,
     /// The length of a second in the time unit of the rule, if it is not that of the workload.
     pub second: Option<f64>,
@@ -140,6 +141,7 @@ fn in_fleet(site: &SlurmSite, fleet: &Fleet) -> Vec<Option<usize>> {
         let place = resources.iter().position(|own| own.name() == name);
         place.map_or(Decimal::ZERO, |j| shape.capacity()[j])
     };
+    // The order of shapes and resources can be different in the fleet.
     let mut next = 0;
     let first = |shape| {
         let first = next;

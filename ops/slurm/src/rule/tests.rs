@@ -219,7 +219,7 @@ fn assoc_limit_stop_blocks_later_jobs() {
     let of = |n: usize, facts: &mut Facts| {
         (facts.qos, facts.user) = (Some(0), n.saturating_sub(1) as u32);
     };
-    // A job is started at 30 s if it ends before 530 s, but not if its time limit is at 630 s.
+    // At 30 s a job is started if its time limit ends before 530 s, but not if it ends at 630 s.
     assert_eq!(starts(&own, &rows, of), [0.0, 100.0, 100.0, 30.0]);
 }
 
@@ -229,7 +229,8 @@ fn jobs_choose_the_best_fitting_node() {
     assert_eq!(plain(&site(2), &rows), [0.0, 0.0, 110.0, 120.0]);
 }
 
-/// A submission is handled a few seconds later. If a pass is incomplete, another pass follows.
+/// A submission is handled a few seconds later. If a pass has started the maximum number of jobs,
+/// another pass follows.
 #[test]
 fn schedulers_run_without_events() {
     let mut own = site(1);
@@ -265,7 +266,8 @@ fn of(
     }
 }
 
-/// The example is from doc/html/classic_fair_share.shtml. One user has the shares of the account.
+/// The example is from doc/html/classic_fair_share.shtml, with an additional user who has the
+/// shares of the account.
 #[test]
 fn classic_fair_share_uses_effective_usage() {
     let tree = FairShare::new(&[

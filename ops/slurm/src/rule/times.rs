@@ -38,7 +38,7 @@ impl Times {
         };
     }
 
-    /// Computes the passes that were skipped while the queue was empty.
+    /// Records the passes that were due while the queue was empty.
     pub(super) fn go_on(&mut self, now: f64) {
         let [queued, backfill] = std::mem::replace(&mut self.idle, [f64::INFINITY; 2]);
         if queued <= now {

@@ -63,7 +63,8 @@ fn starts(played: &Played) -> Vec<f64> {
     played.starts.iter().map(|own| own.1).collect()
 }
 
-/// Users without any usage are first. They are followed by the users whose usage is older.
+/// Ann's first job runs until 3600. Users without any usage are next, followed by the users whose
+/// usage has decayed for a longer time.
 #[test]
 fn assumes_and_reports_equal_shares() {
     let conf = format!("{CONF}PriorityWeightFairShare=1000\n{MAIN}");

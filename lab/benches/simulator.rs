@@ -1,7 +1,8 @@
 //! `cargo bench -p synth-lab --bench simulator` measures the number of events per second on a
-//! single core for several models and rules. `queue` is the time for a completion and the next
-//! arrival if 10 000 jobs are waiting. In `…/sizes`, the sizes are not exponential or the rule
-//! knows the sizes, so a calendar of events is needed. `…_types` is MaxWeight with many types,
+//! single core for several models and rules. `queue` is the time for a completion, and for as many
+//! arrivals as jobs are started, if 10 000 jobs are waiting. In `…/sizes`, the sizes are not
+//! exponential or the rule knows the sizes, so a calendar of events is needed. `…_types` is
+//! MaxWeight with many types,
 //! `…/fleet` has 10 000 servers, and `…/replay` is the replay of a log.
 #![allow(clippy::unwrap_used, clippy::panic, missing_docs)]
 

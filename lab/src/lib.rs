@@ -25,8 +25,8 @@
 //! # Where to read next
 //!
 //! The rules of the benchmark are in `docs/bench.md`. The files `docs/section7.md` and
-//! `docs/quickswap.md` show the figures and the findings. The tests in `tests/lab.rs` run short
-//! versions of all verbs.
+//! `docs/quickswap.md` show the figures and the findings. The tests in `tests/lab.rs` compute
+//! some of the figures.
 
 pub mod bench;
 pub mod figures;

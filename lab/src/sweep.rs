@@ -41,11 +41,13 @@ pub struct Arguments {
     #[arg(long, value_name = "N", default_value = "1", value_parser = positive)]
     effort: f64,
 
-    /// The number of switching rates for each route, in a log scale around the best rate
+    /// The number of switching rates for each route, in a log scale around the best rate, which is
+    /// added
     #[arg(long, value_name = "N", default_value = "40", value_parser = clap::value_parser!(u64).range(1..=10_000))]
     points: u64,
 
-    /// The time limit, such as 10min. If it is reached, the results so far are reported
+    /// The time limit, in seconds or with a unit such as 10min. If it is reached, the results so
+    /// far are reported
     #[arg(long, value_name = "TIME", value_parser = time)]
     time: Option<f64>,
 
@@ -92,7 +94,7 @@ impl RunVerb for Arguments {
         };
         let note = cut.map(|why| {
             format!(
-                "{why}: the results for {} switching rates have been computed.",
+                "{why}. Number of switching rates that were computed: {}.",
                 swept.len()
             )
         });

@@ -184,8 +184,8 @@ Examples:
   synth merge part-*.jsonl --output c.json --html c.html
       write the same files that `synth compare` writes on a single machine
 
-Each part contains the workload and the complete plan, so no other file is needed. If the parts have different plans, \
-or if a part is missing or incomplete, this is an error, and the message contains the commands that can be used to create it again.";
+Each part contains the workload and the complete plan, so no other file is needed. It is an error if the parts have \
+different plans. If a part is missing or incomplete, the error message contains the command that creates it.";
 
 pub(super) fn merge<K: Kind>(arguments: &MergeArguments, common: &Common) -> Outcome {
     let results = &arguments.results;

@@ -63,7 +63,7 @@ enum Command<K: Kind> {
     /// Show the workload that a policy is for, what the policy does, and what it guarantees
     #[command(after_long_help = examples_of::<K>("show "))]
     Show(PolicyFile),
-    /// Simulate a policy, and test if its claims are true
+    /// Simulate a policy, and try to refute its claims
     #[command(after_long_help = examples_of::<K>("simulate "))]
     Simulate(verbs::SimulateArguments<K>),
     /// Compare multiple policies at different loads, using the same arrival times and job sizes
@@ -165,7 +165,7 @@ const EXIT_CODES: &str = "\
 Exit codes:
   0  success
   1  the answer is negative: no policy is stable for this workload, the policy is refused,
-     a claim is false, one of the policies cannot be run, or a target is not met
+     a claim is refuted, one of the policies cannot be run, or a target is not met
   2  an error: an option or an input is invalid, or a file cannot be read or written
   130  the program was interrupted by Ctrl-C (129 for SIGHUP, 143 for SIGTERM). The results so
      far are printed with a note. If there is a second signal, the program exits immediately";
@@ -337,7 +337,7 @@ const RENAMED: &[(&str, &str)] = &[
     ("--replications", LENGTH),
     (
         "--resample",
-        "this is no longer needed: the result of a replay always contains confidence intervals",
+        "this is no longer needed: replays have confidence intervals that use blocks of time",
     ),
     ("--rows", WORK),
     (
@@ -363,7 +363,7 @@ const RENAMED: &[(&str, &str)] = &[
     ("--vm-types", SHAPES),
     (
         "--workload",
-        "this option is not needed for optimum, limit and size: use FILE directly",
+        "not an option of optimum, limit and size: use FILE directly",
     ),
     ("--amounts", READ),
     ("--censored", READ),

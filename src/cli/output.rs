@@ -48,7 +48,8 @@ pub(super) fn check_destinations(read: &[&Path], written: &[&Path]) -> Result<()
     files.try_for_each(|path| writable(path))
 }
 
-/// Returns the path to a file, which may not exist yet, or `None` for a device.
+/// Returns the path to a file, which may not exist yet, or `None` for a device, where results do
+/// not replace each other.
 fn place(path: &Path) -> Option<PathBuf> {
     if is_stdout(path) {
         return Some(path.into());

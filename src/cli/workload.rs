@@ -57,7 +57,7 @@ fn named_in(file: &Path) -> Option<String> {
     text.lines().find_map(line).or_else(|| in_a_line(&text))
 }
 
-/// Returns the value of the first key `"kind"` of a JSON document that consists of a single line.
+/// Returns the value of the first key `"kind"` of a JSON document in which no line begins with it.
 fn in_a_line(text: &str) -> Option<String> {
     let inside = text.trim_start().strip_prefix('{')?;
     let (_, rest) = inside.split_once("\"kind\"")?;

@@ -30,7 +30,8 @@ use synth_slurm::rule::SlurmRule;
 /// The options of `synth simulate` for multiresource jobs.
 #[derive(Args)]
 pub struct SimulationArgs {
-    /// The time for which a job holds its capacity before it runs [default: that of the workload]
+    /// The time for which a job holds its capacity before it runs, in the time unit of the policy
+    /// [default: that of the workload]
     #[arg(long, value_name = "TIME", allow_negative_numbers = true, value_parser = start_latency)]
     start_latency: Option<Decimal>,
 

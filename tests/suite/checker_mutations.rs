@@ -32,7 +32,8 @@ struct Mutant {
     document: Value,
 }
 
-/// Returns `true` if the checker may accept the mutant. All pointers are prefixes.
+/// Returns `true` if the checker may accept the mutant. All pointers are prefixes. Those in `idle`
+/// have no effect in this artifact.
 fn is_harmless(mutant: &Mutant, idle: &[&str]) -> bool {
     let Mutant {
         pointer, change, ..

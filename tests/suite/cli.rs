@@ -327,7 +327,7 @@ fn the_optimum_is_a_lower_bound_for_all_policies() {
     let found =
         works("optimum models/section7.yaml --load .5 --policies first-fit,fcfs --output -");
     for words in [
-        "There is no policy without preemption that knows only the type of each job",
+        "No policy without preemption that knows only the type of each job",
         "(proved by the linear program; 1.277 s by the dynamic program, in floating point)",
     ] {
         has(&stderr(&found), words);

@@ -432,7 +432,7 @@ fn the_table_shows_the_distance_from_the_optimum_or_from_a_bound() {
     let known = format!("known: size\n{one}");
     let (said, floor) = chosen("known.yaml", &known, "");
     let changed = said.replace('\n', " ");
-    has(&changed, "(even if it knows job sizes) has a");
+    has(&changed, "(even if it knows job sizes): E[T] ≥");
     assert_eq!(floor["knows_sizes"], true);
     let bound = works(&format!("optimum {} -o -", folder.name("known.yaml")));
     assert_eq!(floor["least"], json(&bound)["lower_bound"]);

@@ -109,8 +109,8 @@ fn merges_equal_shapes() {
 }
 
 /// Computed by hand. The two servers with 3 CPUs fit one job with 2 CPUs each, and the server with
-/// 5 CPUs fits two. With GPUs, `t (1/2) ≤ 1` on the GPU and `t (5/2 + 1/2)` on the 6 CPUs. Without
-/// GPUs, only the large server can run the wide jobs, two at a time, and `b = 1`.
+/// 5 CPUs fits two. With GPUs, `t (1/2) ≤ 1` on the GPU and `t (5/2 + 1/2) ≤ 6` on the CPUs. If the
+/// GPUs are idle, only the large server can run the wide jobs, two at a time, and `b = 1`.
 #[test]
 fn loads_match_manual_calculations() {
     let packing = "kind: multiresource\ntime_unit: s\nservers:

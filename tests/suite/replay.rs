@@ -120,7 +120,7 @@ fn reads_a_log_from_standard_input() {
         "{printed}"
     );
     let said = stderr(&run);
-    has(&said, "If the demands are rounded to 2 types, the jobs use");
+    has(&said, "With the demands of 2 types, the jobs hold");
 }
 
 #[test]

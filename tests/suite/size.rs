@@ -48,7 +48,7 @@ fn the_minimum_size_matches_erlangs_formula() {
         ));
         let (printed, k) = (stdout(&found), least(10.0, t, 0.95));
         let is_told = printed.contains(&format!(
-            "The smallest size that meets `--slo` is {k} {name}"
+            "The smallest size found that meets `--slo` is {k} {name}"
         ));
         assert!(is_told, "{printed}");
         for (size, verdict) in [

@@ -30,7 +30,8 @@ const BEHIND: f64 = 1.25;
 /// The same is true if it has not converged and its jobs stayed for this many times the minimum.
 const FAR: f64 = 2.0;
 
-/// If a policy has lost, this is confirmed using runs that are longer by this factor.
+/// If a policy has lost, this is confirmed using runs with other seeds that are longer by this
+/// factor.
 pub(super) const AGAIN: u64 = 4;
 
 /// If a policy is certainly worse by more than this value, it has lost.
@@ -126,7 +127,8 @@ impl Line {
         }
     }
 
-    /// Returns the policy that is better by the largest amount, with the smallest ratio.
+    /// Returns the policy that this one has lost to by the largest amount, with the lower end of
+    /// the ratio.
     pub(super) fn lost<'a>(&'a self, own: &'a Ran) -> Option<(&'a Ran, Option<f64>)> {
         let (own, runs) = self.considered(own);
         let mean = |ran: &Ran| ran.response.map_or(f64::INFINITY, |own| own.mean);
@@ -377,7 +379,7 @@ fn ran((policy, contender): &Entrant, system: &System, settings: &Settings) -> R
 }
 
 /// Returns the policies without more information that are certainly faster by `MATTERS`, with the
-/// smallest ratio. If this policy has not converged, these are all policies that have.
+/// lower end of the ratio. If this policy has not converged, these are all policies that have.
 pub(super) fn ahead<'a>(runs: &'a [Ran], own: &Ran) -> Vec<(&'a Ran, Option<f64>)> {
     let settled = rivals(runs, own).map(|(ran, _)| ran);
     if own.response.is_none() {

@@ -253,7 +253,7 @@ fn exact(n: u64, draw: &mut Draw) -> Draft {
 }
 
 /// Generates a system. Of every five systems, three have a single server, one is a fleet and one
-/// has gangs. After 15 systems, the distributions are the same.
+/// has gangs. In every 15 systems, each of these five has each kind of size distribution.
 fn bounded(n: u64, draw: &mut Draw) -> Draft {
     let law = match n / 5 % 3 {
         0 => EXPONENTIAL,

@@ -28,7 +28,7 @@ struct Row {
     ratio: Option<[f64; 2]>,
     /// The number of systems for which it is worse by 2 %, or only another policy has converged.
     lost: usize,
-    /// The number of systems for which this policy is better than the selected policy.
+    /// The number of systems for which the selected policy has lost to this policy.
     ahead: usize,
     /// The median and the maximum of the distance from the optimum, or from the bound.
     gap: Option<[f64; 2]>,
@@ -241,7 +241,7 @@ impl Section {
         if let Some([median, least]) = self.tightness {
             let [near, far] = self.near;
             section.notes.push(format!(
-                "The optimum is known for {}. The median of the bound is {} of the optimum, and the minimum is {}. The bound is within 15 % of the optimum for {near} systems, and within 25 % for {far}.",
+                "The optimum is known for {} of the systems. The median of the bound is {} of the optimum, and the minimum is {}. The bound is within 15 % of the optimum for {near} systems, and within 25 % for {far}.",
                 self.closed,
                 percent(median),
                 percent(least)
@@ -281,4 +281,4 @@ impl Miss {
     }
 }
 
-const KEY: &str = "The column \"on\" is the number of systems that the policy was used for. The value \"above the best\" is E[T] relative to the best other policy without more information. A policy has \"lost\" if it is significantly worse than one of these by more than 2 %, or if it did not converge and one of these did. It is \"ahead\" if it is better than the selected policy. The value \"above the selected policy\" is E[T] of the best policy of a family relative to the selected policy, in the runs of the selection.";
+const KEY: &str = "The column \"on\" is the number of systems that the policy was used for. The value \"above the best\" is E[T] relative to the best other policy without more information. A policy has \"lost\" if it is significantly worse than one of these by more than 2 %, or if it did not converge and one of these did. It is \"ahead\" on a system if the selected policy has lost to it. The value \"above the selected policy\" is E[T] of the best policy of a family relative to the selected policy, in the runs of the selection.";

@@ -16,7 +16,8 @@ use synth::multiresource::replay::{Log, NoResult};
 use synth::simulation::sweep::Knows;
 use synth::simulation::{Health, over_replications};
 
-/// The number of logs for each system. To confirm a loss, [`AGAIN`] times as many are used.
+/// The number of logs for each system. To confirm a loss, [`AGAIN`] times as many other logs are
+/// used.
 pub(super) const LOGS: u64 = 8;
 
 /// The name of a policy, its information, and its rule (or `None` if it is selected walk-forward).

@@ -34,7 +34,8 @@ pub struct Arguments {
     #[arg(long, value_name = "N,N,…", value_delimiter = ',')]
     figure: Vec<u32>,
 
-    /// The maximum number of events for each point (three times as many for cell B of Borg)
+    /// The maximum number of events for each simulated point, which ends earlier at a precision of
+    /// 1 % (three times as many for cell B of Borg)
     #[arg(long, value_name = "EVENTS", default_value = "2e7", value_parser = count)]
     events: u64,
 }

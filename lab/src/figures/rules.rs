@@ -28,7 +28,8 @@ macro_rules! model {
 }
 pub(super) use model;
 
-/// Returns the options for an exact analysis without percentiles, which need most of the time.
+/// Returns the options for an exact analysis, which does not include backfilling and the release of
+/// empty slots, without percentiles, which need most of the time.
 pub(super) fn plain(preemption: Preemption, route: Option<Route>) -> SynthesisOptions {
     SynthesisOptions {
         route,

@@ -10,7 +10,7 @@ pub fn fit(fit: &Fit) -> Report {
     let proven = if fit.load_proven {
         "and this is proved"
     } else {
-        "which may not be the smallest one"
+        "which is not proved to be the minimum"
     };
     let summary = format!(
         "The log contains {} in {} ({}), with {}, on {}. The load is ρ = {:.5} for {}, {proven}. The mean utilization of the most used resource is {:.5}.",
@@ -112,20 +112,20 @@ fn warnings(fit: &Fit) -> Vec<String> {
     let censored = fit.censored as f64 / fit.arrived as f64;
     if censored > 0.05 {
         notes.push(format!(
-            "{} of the jobs were still running at the end of the log. Since the time after the longest observed one is not known, the mean size of the jobs is a lower bound.",
+            "{} of the jobs were still running at the end of the log. The mean size only counts the time up to the longest observed one, so it is a lower bound.",
             percent(censored)
         ));
     }
     if let Some(drift) = fit.drift.filter(Drift::is_unusual) {
         notes.push(format!(
-            "The load of the last week is {:.3}, which is outside of the range of 95 % of the previous weeks, from {:.3} to {:.3}. This means that you should create a new policy. Use `synth fit --since POLICY` to keep the job types.",
+            "The load of the last week is {:.3}, which is outside of the range of 95 % of the previous weeks, {:.3} to {:.3}. It is time for a new policy; use `synth fit --since POLICY` to keep the job types.",
             drift.last_week, drift.usual[0], drift.usual[1]
         ));
     }
     let (jobs, share) = fit.of_no_type;
     if jobs > 0 {
         notes.push(format!(
-            "{jobs} jobs ({} of the work) were ignored because they are too large for all job types of the policy. To include them, do not use `--since`.",
+            "Jobs ignored because they demand more than every job type of the policy: {jobs} ({} of the work). To include them, do not use `--since`.",
             percent(share)
         ));
     }
@@ -136,7 +136,7 @@ fn warnings(fit: &Fit) -> Vec<String> {
         ));
         if fit.fluid_load < 1.0 {
             notes.push(format!(
-                "The jobs in the log only need {} of the most used resource, so the load may be too high because the demand of each job is rounded up to that of its type. Use `synth judge LOG` to compare queue orders without job types.",
+                "The jobs in the log only need {} of the most used resource, so the load may be too high because the demand of each job is rounded up to that of its type. Use `synth judge LOG` to compare queue orders, which use the demand of each job.",
                 percent(fit.fluid_load)
             ));
         }

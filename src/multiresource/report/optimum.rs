@@ -15,7 +15,7 @@ use synth_verb::table;
 pub struct Distance {
     /// The name of the policy.
     pub policy: String,
-    /// Whether the run of the policy has converged.
+    /// Whether the run of the policy has converged, so that its mean can be trusted.
     pub health: Health,
     /// The value of the objective, as a time.
     pub response: Option<Estimate>,
@@ -129,7 +129,7 @@ pub(super) fn knowing(sizes: bool) -> &'static str {
 fn words(objective: Objective) -> (&'static str, &'static str) {
     match objective {
         Objective::Mean | Objective::P99 => ("mean response time", "E[T]"),
-        Objective::Weighted => ("mean response time, weighted by load,", "weighted E[T]"),
+        Objective::Weighted => ("mean response time weighted by load", "weighted E[T]"),
     }
 }
 
@@ -172,7 +172,7 @@ pub fn optimum(found: &Least, workload: &Workload) -> Report {
         None => format!("{low} {unit} ({floating})"),
     };
     let mut report = Report::from(format!(
-        "There is no policy {allowed}{knowing} with a {what} below {bound}."
+        "No policy {allowed}{knowing} has a {what} below {bound}."
     ));
     if let Some(linear) = &found.linear {
         let text = format!(
@@ -198,20 +198,20 @@ pub fn optimum(found: &Least, workload: &Workload) -> Report {
         if own.growth.is_finite() && own.ended != Ended::Cut {
             let change = number(100.0 * own.growth);
             let growth = format!(
-                "When the number of states was last increased by half, the optimum changed by {change} %."
+                "When the limits were last increased by half, the lower bound changed by {change} %."
             );
             report.summary.push(growth);
         }
         let why = match own.ended {
             Ended::Cut => Some(
-                "because of an interrupt, the option `--time`, or because the values no longer converge",
+                "because of an interrupt, the option `--time`, or values that no longer converge",
             ),
             Ended::Full => Some("because the number of states is limited by the option `--work`"),
             Ended::Close => None,
         };
-        report.warnings.extend(why.map(|why| {
-            format!("CUT SHORT, {why}: the bound is valid, but it is not the best one.")
-        }));
+        report.warnings.extend(
+            why.map(|why| format!("CUT SHORT, {why}: the bound is valid, but it could be higher.")),
+        );
     }
     let refused = found.refused.as_ref();
     report

@@ -13,17 +13,15 @@ pub(super) fn selected(chosen: &Chosen, stability: Stability) -> String {
     let name = chosen.artifact.policy.followed().called();
     let proved = match stability {
         Stability::Unproved => "",
-        Stability::Guard(_) | Stability::Partition(_) => {
-            "; there is a proof that it is stable, because it has a guard"
-        }
-        _ => "; there is a proof that it is stable",
+        Stability::Guard(_) | Stability::Partition(_) => "; its guard proves that it is stable",
+        _ => "; it is proved to be stable",
     };
     let why = match &chosen.basis {
         Basis::Settled => match &chosen.choice {
             Some(record) if record.decided => {
                 let others = record.candidates.len() - 1;
                 format!(
-                    "none of the other {others} candidates is better by more than {} %",
+                    "none of the other {others} candidates is better by {} %",
                     100.0 * CLOSE
                 )
             }
@@ -36,16 +34,16 @@ pub(super) fn selected(chosen: &Chosen, stability: Stability) -> String {
             }
         },
         Basis::Fairest(other, less) => format!(
-            "the difference to the best candidate ({other}) is less than {} %, and the slowdown of the job type with the largest slowdown is {:.0} % lower",
+            "it is within {} % of the best candidate ({other}), and the largest slowdown of a job type is {:.0} % lower",
             100.0 * CLOSE,
             100.0 * less
         ),
         Basis::StaysLeast => "none of the policies has converged, and this policy had the lowest response times".into(),
-        Basis::RunsAway => "it was selected by name, but it is not stable at this load".into(),
-        Basis::Guarded => "none of the policies is stable without a guard, but the guard of this policy can sustain the load".into(),
-        Basis::Unseen => "no run was long enough to compare the policies".into(),
-        Basis::Analysis => "it can be shown that no other policy is better by more than 1 %".into(),
-        Basis::Given => "this is the family that was specified".into(),
+        Basis::RunsAway => "it was selected by name, although it was unstable in the simulation at this load".into(),
+        Basis::Guarded => "all policies were unstable in the simulation, but the guard of this one can sustain the load".into(),
+        Basis::Unseen => "no run was long enough to be conclusive".into(),
+        Basis::Analysis => "it is proved by analysis that no policy can be better by 1 %".into(),
+        Basis::Given => "its family was specified".into(),
     };
     let cut = match chosen.is_cut {
         true => {
@@ -98,7 +96,7 @@ pub(super) fn candidates(
         "parameters" => own.knobs.as_ref().filter(|_| in_full),
     });
     let (events, count) = (record.events as f64, record.replications);
-    section.notes.push(format!("The result of a simulation with {events:.2e} events, {count} replications and the seed {}. All intervals are 95 % confidence intervals. The column \"times\" is the ratio to the first candidate, using the same arrival times and job sizes. If it starts with ≥, the candidate was removed as soon as it was known to be worse by at least this factor. The column \"slowdowns\" is the largest value of `E[T_i]/E[S_i]` for any type divided by the smallest value.", record.seed));
+    section.notes.push(format!("The result of a simulation with {events:.2e} events, {count} replications and the seed {}. All intervals are 95 % confidence intervals. The column \"times\" is the ratio to the first candidate, using the same arrival times and job sizes. If it starts with ≥, the candidate was removed once it was worse by this factor at 95 %. The column \"slowdowns\" is the largest `E[T_i]/E[S_i]` of a type divided by the smallest.", record.seed));
     section.notes.extend(remark(record));
     section
 }
@@ -158,6 +156,6 @@ pub(super) fn unbeaten(floor: &Floor, unit: &str) -> String {
         false => "may be much larger",
     };
     format!(
-        "There is a proof that no policy {allowed}{knowing} has a {what} below {least} {unit}. The optimum {near} (see `synth optimum`)."
+        "Proved for every policy {allowed}{knowing}: {what} ≥ {least} {unit}. The optimum {near} (see `synth optimum`)."
     )
 }

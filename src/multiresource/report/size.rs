@@ -71,7 +71,7 @@ impl SizeVerdict {
             SizeVerdict::Kept => "not certain, but it probably meets the target",
             SizeVerdict::NotFound => "not certain, but it probably misses the target",
             SizeVerdict::Broken => "misses the target",
-            SizeVerdict::RunsAway => "all of the policies are unstable",
+            SizeVerdict::RunsAway => "all policies were unstable in the simulation",
             SizeVerdict::Overloaded(true) => "there is a proof that no policy can sustain the load",
             SizeVerdict::Overloaded(false) => {
                 "it is not known if there is a policy that can sustain the load"
@@ -86,7 +86,7 @@ impl SizeVerdict {
 pub struct Sizing<'a> {
     /// The guarantees that must be met.
     pub promises: &'a [Promise],
-    /// The number of First-Fit events for each size (with a small number of types).
+    /// The budget for each size, in events of First-Fit with a small number of types.
     pub budget: u64,
     /// The workload of the system.
     pub workload: &'a Workload,
@@ -111,13 +111,13 @@ impl Sizing<'_> {
             _ => ", as now".to_owned(),
         };
         let first = format!(
-            "The smallest size that meets `--slo` is {}{now}.",
+            "The smallest size found that meets `--slo` is {}{now}.",
             own.words
         );
         let mut report = Report::from(first);
         let budget = self.budget as f64;
         if own.verdict != SizeVerdict::Surely {
-            report.warnings.push(format!("It is not certain that this size is large enough, because the runs with --work {budget:.0e} for each size were too short. Use a larger value for `--work`, or add one more unit to be safe."));
+            report.warnings.push(format!("It is not certain that this size is large enough: runs with --work {budget:.0e} for each size were too short to decide it. Use a larger value for `--work`, or add one more unit."));
         }
         if self.interrupted {
             let note = "INTERRUPTED: some of the smaller sizes have not been tested, so this is only the best result so far.";

@@ -152,6 +152,7 @@ pub(super) fn growth(fleet: &Fleet, artifact: &Artifact) -> Section {
 
 /// Returns the factor on all arrival rates below which the policy is stable, or `None` if it is not
 /// known. It is where the largest load is equal to 1, because loads are proportional to the rates.
+/// The assumptions of the claims about sizes and arrivals also apply to this factor.
 fn of_this(artifact: &Artifact, fleet: &Fleet) -> Option<f64> {
     let workload = fleet.envelope();
     let load = match (&artifact.policy, Stability::of(workload, &artifact.policy)) {
@@ -200,13 +201,13 @@ pub(super) fn upgrades(fleet: &Fleet, upgrades: &Upgrades, load: f64) -> Section
     if upgrades.skipped > 0 {
         let skipped = upgrades.skipped;
         section.notes.push(format!(
-            "There was not enough time to check the other {skipped} upgrades."
+            "Upgrades that were not checked because the time was over: {skipped}."
         ));
     }
     section
 }
 
-/// Returns the name of an upgrade, the smallest amount that allows more jobs to run together.
+/// Returns the name of an upgrade, the smallest amount with which other sets of jobs fit together.
 fn name(fleet: &Fleet, step: &Upgrade) -> String {
     let Some(resource) = &step.resource else {
         return format!("1 more server {}", step.shape);

@@ -37,7 +37,7 @@ impl Synthesized {
     }
 }
 
-/// Returns the report for a synthesis. If `in_full` is `true`, it explains the result.
+/// Returns the report for a synthesis. If `in_full` is `true`, it shows how it was found.
 pub fn synthesis(fleet: &Fleet, found: &Synthesized, log: &SynthesisLog, in_full: bool) -> Report {
     let (workload, artifact, unit) = (fleet.envelope(), found.artifact(), fleet.time_unit());
     let known = Stability::of(workload, &artifact.policy);
@@ -124,9 +124,10 @@ const SHOWN_CLAIMS: [Quantity; 9] = [
 
 fn unclaimed(chosen: &Chosen) -> Vec<String> {
     let impossible = chosen.retracted.iter();
-    let impossible = impossible.map(|why| format!("One of the claims is not possible: {why}"));
+    let impossible = impossible
+        .map(|why| format!("A simulated value is not claimed because it is impossible: {why}"));
     let unknown = chosen.unclaimed.iter();
-    let unknown = unknown.map(|why| format!("There is no claim about the simulated mean: {why}"));
+    let unknown = unknown.map(|why| format!("The simulated mean is not claimed: {why}"));
     let notes = impossible.chain(unknown);
     notes
         .map(|note| note + ". Use a larger value for `--work` to get more claims.")
@@ -162,7 +163,7 @@ fn conditions(workload: &Workload, synthesized: &Synthesis) -> String {
         }
         Some(assumed) => {
             format!(
-                "as if {assumed} (the loads and the stability are exact, but you have to simulate it to get the means)"
+                "as if {assumed} (the loads and the stability are exact, simulate it to get the means)"
             )
         }
     };
@@ -259,8 +260,7 @@ pub fn thresholds(workload: &Workload, outlook: &MsfqOutlook, own: Option<u32>) 
         .map(|why| format!("–: this value is not known, because {why}."));
     section.notes.extend(unknown);
     if !table.is_complete {
-        let note =
-            "ℓ* is the best threshold of all thresholds with a mean that is known for certain.";
+        let note = "ℓ* is the best of the thresholds that were tested and whose means are certain.";
         section.notes.push(note.into());
     }
     section

@@ -26,8 +26,8 @@ pub struct Arguments {
     #[arg(long, value_name = "N", default_value = "1")]
     seed: u64,
 
-    /// A file with run-time estimates, which is read at the start if it exists and written at the
-    /// end
+    /// A file with what the run-time estimates have learned, which is read at the start if it
+    /// exists and written at the end
     #[arg(long, value_name = "FILE")]
     learned: Option<PathBuf>,
 }
@@ -43,7 +43,7 @@ impl RunVerb for Arguments {
         let policy = &self.policy.policy;
         if is_standard_input(policy) {
             return refuse(
-                "the events are read from standard input, so you have to save the policy to a file and use the name of the file",
+                "the events are read from standard input; save the policy to a file, and use the path to it",
             );
         }
         let policy = Checked::read_with(policy, caller.changes)?;
@@ -63,7 +63,7 @@ impl RunVerb for Arguments {
         let mut output = VerbOutput::default();
         if driven.refused > 0 {
             let (refused, lines) = (driven.refused, driven.lines);
-            let note = format!("{refused} of {lines} lines were not valid");
+            let note = format!("lines rejected: {refused} of {lines}");
             output.notes.push(note);
         }
         if let (Some(file), Some(learned)) = (&self.learned, scheduler.learned()) {

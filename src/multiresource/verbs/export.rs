@@ -37,8 +37,8 @@ pub struct Export {
     #[arg(long, value_name = "NAME")]
     namespace: Option<String>,
 
-    /// The directory for the files [default: slurm or kueue], or the name of the file for lp
-    /// [default: standard output]
+    /// The directory for the files, which is created if needed [default: slurm or kueue], or the
+    /// file for lp [default: standard output]
     #[arg(long, short, value_name = "DIR")]
     output: Option<PathBuf>,
 
@@ -151,7 +151,7 @@ impl Export {
     fn saved(&self, why: &str) -> VerbResult<&Path> {
         match &*self.source {
             file if is_standard_input(file) => refuse(format!(
-                "{why}, so you have to save it and use the name of the file"
+                "{why}; save the policy to a file, and use the path to it"
             )),
             file => Ok(file),
         }
@@ -181,7 +181,7 @@ impl Export {
         let listed = names().map(|file| format!("  {}", file.display()));
         let readme = folder.join("README.md");
         let first = format!(
-            "You should read {} first. It describes the steps that are needed, {says}.",
+            "Read {} first. It describes the steps in their order, {says}.",
             readme.display()
         );
         let section = Section {

@@ -87,7 +87,8 @@ impl FamilyName {
         }
     }
 
-    /// Returns the policies to consider, or an error if they do not support the preemption.
+    /// Returns the policies to consider. Returns an error if they do not support the preemption, or
+    /// if the rule cannot be used for the fleet or in a policy file.
     pub fn sought(&self, preemption: Preemption, fleet: &Fleet) -> VerbResult<Sought> {
         let sought = match self {
             FamilyName::Rule(rule) => {
@@ -115,7 +116,7 @@ impl FamilyName {
                 ))
             }
             (_, Preemption::Full | Preemption::Setup) if !stops => refuse(
-                "preemption can only be used for the families msr and tuned-max-weight and for the rules max-weight and server-filling; all others require --preemption none",
+                "preemption can only be used for the families msr and tuned-max-weight and for the rules max-weight and server-filling; all others require `--preemption none`",
             ),
             _ => Ok(sought),
         }
@@ -149,7 +150,8 @@ impl Family {
 }
 
 impl Sought {
-    /// Reads a policy that was written by the user.
+    /// Reads a policy that was written by the user. Returns an error if the file cannot be read, if
+    /// it is not valid, or if its family does not support several servers.
     pub fn read(file: &Path, fleet: &Fleet) -> VerbResult<Self> {
         let text = text_of(file).map_err(|e| format!("cannot read {}: {e}", file.display()))?;
         Ok(match own_policy(&text, &called(file), fleet)? {

@@ -39,7 +39,8 @@ pub struct Arguments {
     #[command(flatten)]
     length: RunLength,
 
-    /// Also write the result of each run to this file as JSON (`-`: standard output)
+    /// Also write the result of each run to this file as JSON (`-`: standard output, instead of the
+    /// table)
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
 }
@@ -47,7 +48,7 @@ pub struct Arguments {
 const ABOUT: &str = "\
 All arrival rates are scaled by the same factor. A load is a fraction of the maximum that any policy can sustain, so no policy \
 is stable at a load of 1. This is proved. A policy is stable if a run has converged, and unstable if the number of jobs is growing. \
-If it is neither of these, longer runs may help (use --events, which is 1e8 by default).";
+Between the two loads, the runs are inconclusive; longer runs bring the loads closer together (--events, 1e8 by default).";
 
 const EVENTS: u64 = 100_000_000;
 
@@ -124,7 +125,8 @@ impl RunVerb for Arguments {
     }
 }
 
-/// The first run has 1/`FIRST` of the events. If it is inconclusive, it is `LONGER` times as long.
+/// The first run has 1/`FIRST` of the events. If a run is inconclusive, it is repeated with
+/// `LONGER` times as many.
 const LONGER: u64 = 5;
 const FIRST: u64 = LONGER.pow(2);
 
@@ -156,7 +158,7 @@ fn seen(
     }
 }
 
-/// Returns the converged run with the highest load, and the unstable run above it.
+/// Returns the converged run with the highest load, and the lowest unstable run above it.
 fn sides(runs: &[Seen]) -> [Option<&Seen>; 2] {
     let settled = runs.iter().rfind(|run| run.health == Health::Settled);
     let above = |run: &Seen| settled.is_none_or(|own| run.load > own.load);
@@ -165,8 +167,8 @@ fn sides(runs: &[Seen]) -> [Option<&Seen>; 2] {
 }
 
 impl Arguments {
-    /// Returns the load of the next run, or `None` if the gap is small or all runs are
-    /// inconclusive.
+    /// Returns the load of the next run, which is in the middle of a gap between the two sides and
+    /// the inconclusive runs, or `None` if no gap is larger than `within`.
     fn next(&self, runs: &[Seen]) -> Option<f64> {
         let [settled, unstable] = sides(runs);
         let low = settled.map_or(0.0, |run| run.load);

@@ -143,7 +143,7 @@ impl<'a> Sizes<'a> {
             return Ok(Err(match tries.last_key_value() {
                 Some((_, (last, _))) if !interrupted => SynthesisAnswer::Refused {
                     why: format!(
-                        "there is no size up to {} that meets `--slo` (the result for this size: {}). No file has been written. To get a result, use a less strict target or a larger value for `--work`",
+                        "no size up to {} was found that meets `--slo` (at this size: {}). No file has been written; use a less strict target or a larger value for `--work`",
                         last.words,
                         last.verdict.words()
                     )

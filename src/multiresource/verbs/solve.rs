@@ -31,7 +31,7 @@ pub enum Solved {
     Policy(Box<(Synthesized, SynthesisLog)>),
     /// The load is at least 1, or it is not known if it is less than 1.
     Overloaded(Box<Overload>),
-    /// There is no policy that meets all guarantees.
+    /// No policy was found that meets all guarantees.
     Unkept(Box<Unkept>),
     /// There is no policy that can be used. The value is the reason.
     Broken(String),
@@ -145,9 +145,9 @@ fn over_fleet(fleet: &Fleet, request: &SolveRequest, listener: &mut dyn FnMut(&s
 /// The maximum number of rows. With ten types and hundreds of schedules, this takes a second.
 const ROWS: usize = 2000;
 
-/// Returns a lower bound for all policies, with a proof. This is the bound of the dynamic program
-/// if it converges quickly and if the sizes are not known. Otherwise it is the best bound of the
-/// linear programs in the time that is left.
+/// Returns a lower bound for all policies, if one is proved for the objective. This is the bound of
+/// the dynamic program if it converges quickly and if the sizes are not known. Otherwise it is the
+/// best bound of the linear programs in the time that is left.
 pub fn floor(fleet: &Fleet, request: &SolveRequest) -> Option<Floor> {
     let (sought, choice) = (request.options.problem(), &request.choice);
     let left = || synthesis::left(choice.end);

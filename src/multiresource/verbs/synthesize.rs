@@ -45,7 +45,7 @@ pub struct MakingArgs {
     #[arg(long, value_name = "γ", value_parser = positive, allow_negative_numbers = true)]
     setup_rate: Option<f64>,
 
-    /// The metric that should be as small as possible
+    /// The metric to minimize
     #[arg(long, value_enum, default_value = "mean")]
     minimize: Objective,
 
@@ -82,7 +82,8 @@ pub struct SynthesisArgs {
     /// The following families are found by analysis, with a proof that they are stable: msr (a
     /// clock switches between the working schedules of the program), msfq-strict (this is MSFQ as
     /// in its paper, if there are two types and one of them needs the whole server; it uses the
-    /// best threshold, or the given one as in msfq-strict:20) and, for a fleet, partition (each
+    /// best threshold, which `compare` does not search for, or the given one as in msfq-strict:20)
+    /// and, for a fleet, partition (each
     /// type has its own slots). The parameters of the following families are found by simulation:
     /// quickswap (one type at a time, or the largest jobs first until the other jobs have to wait
     /// too long), adaptive-msr (the queue lengths determine when to leave a working schedule and
@@ -103,7 +104,7 @@ pub struct SynthesisArgs {
     msr: MsrArgs,
 
     /// Also write the candidates, their parameters and the comparisons to the given file as JSON
-    /// (`-`: to standard output, with --output)
+    /// (`-`: to standard output, only with --output)
     #[arg(long, value_name = "FILE")]
     log: Option<PathBuf>,
 
@@ -231,9 +232,9 @@ impl SynthesisArgs {
             ("--slo", !self.making.slo.is_empty()),
         ]);
         match (&sought, typed, simulated) {
-            (Sought::Among(_) | Sought::StrictMsfq(_), Some(name), _) => refuse(format!(
-                "{name} requires --family msr, so it cannot be used with any other family"
-            )),
+            (Sought::Among(_) | Sought::StrictMsfq(_), Some(name), _) => {
+                refuse(format!("{name} can only be used with `--family msr`"))
+            }
             (Sought::Own(own), Some(_), _)
                 if own.rates.is_some() && self.msr.switching_rate.is_some() =>
             {
@@ -243,7 +244,7 @@ impl SynthesisArgs {
             }
             (Sought::Own(_) | Sought::Analysed | Sought::StrictMsfq(_), _, Some(name)) => {
                 refuse(format!(
-                    "{name} requires a family that is selected by simulation, but msr, msfq-strict and partition are created using analysis"
+                    "{name} requires a family that is selected by simulation, but msr, msfq-strict and partition are found by analysis"
                 ))
             }
             _ => Ok(sought),

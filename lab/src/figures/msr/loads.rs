@@ -106,7 +106,8 @@ const COLORS: [usize; 6] = [VERMILLION, SKY, GREEN, ORANGE, PURPLE, GREY];
 
 const SIMULATED: [f64; 5] = [0.2, 0.4, 0.6, 0.8, 0.9];
 
-/// Adds bursts to a workload. The arrival rate is ten times as high for ten minutes in every hour.
+/// Adds bursts to a workload. On average, the arrival rate is ten times as high for ten minutes in
+/// every hour.
 const BURSTS: &str =
     "modulation: {factors: [1, 10], switching: [[0, 3.3e-4], [1.67e-3, 0]]}\nserver:";
 

@@ -14,7 +14,7 @@ const STEPS: [f64; 3] = [0.05, 0.03, 0.05];
 
 /// The factor by which the step size is multiplied for the first outcomes.
 const FIRST: f64 = 10.0;
-/// The number of outcomes after which this factor becomes smaller.
+/// The number of outcomes after which this factor is halved. It is never less than 1.
 const SOON: f64 = 20.0;
 
 /// The minimum increase of the logarithm of the wait for each logit that is beyond the draws.
@@ -23,10 +23,11 @@ const LEAST: f64 = 0.05;
 /// The levels that are used to compute the quantiles of the draws, which depend on the outcomes of
 /// previous forecasts.
 ///
-/// The outcome is known when the job has started or when the forecast time has passed. Each outcome
-/// changes the level by `STEPS · (level − 1{started by then})`, so the fraction of jobs that have
-/// started converges to the level (Gibbs, Candès, "Adaptive conformal inference under distribution
-/// shift", NeurIPS 2021).
+/// The outcome is known when the job has started or when the forecast time has passed, whichever
+/// comes first, so no outcome is missing because a job still waits. Each outcome changes the level
+/// by `STEPS · (level − 1{started by then})`, so the fraction of jobs that have started converges
+/// to the level (Gibbs, Candès, "Adaptive conformal inference under distribution shift", NeurIPS
+/// 2021).
 #[derive(Clone, Debug, Default)]
 pub struct Calibration {
     /// The shift of each quantile in logits.

@@ -65,11 +65,13 @@ impl Draws {
     }
 }
 
-/// The maximum total number of jobs in all runs, unless there are fewer than [`FEWEST`] runs.
+/// The maximum total number of present jobs in all runs, unless this gives fewer than [`FEWEST`]
+/// runs.
 const JOBS: u32 = 10_000;
 const FEWEST: u32 = 16;
 
-/// The number of jobs in a run, as a multiple of the present jobs. If starts are missing, it grows.
+/// The number of jobs in a run, as a multiple of `FIRST` plus the present jobs. If one of the jobs
+/// in question does not start among them, it is multiplied by `MORE`, up to `MOST`.
 const FIRST: usize = 8;
 const MORE: usize = 8;
 const MOST: usize = 50_000;
@@ -169,7 +171,8 @@ impl Ahead<'_> {
         own.started.map_or(0.0, ran)
     }
 
-    /// Returns the draws in the time of the policy, which are infinite beyond the last arrival.
+    /// Returns the draws in the time of the policy, which are infinite beyond [`HORIZON`]. New jobs
+    /// arrive for `horizon` ticks.
     fn draws(
         &self,
         policy: &dyn Policy,
@@ -218,7 +221,8 @@ impl Ahead<'_> {
         self.run(&all.collect::<Vec<_>>(), policy.clone_rule(), 0)
     }
 
-    /// Adds jobs of random days until there are `most`, and returns the end of the arrivals.
+    /// Adds jobs of random days in the past until `horizon`, or until there are `most` jobs.
+    /// Returns the time of the first job that is missing, or infinity if there is none.
     fn come(
         &self,
         horizon: f64,

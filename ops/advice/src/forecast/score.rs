@@ -91,7 +91,8 @@ const ENDLESS: f64 = 60.0 * 86_400.0;
 impl Scoring<'_> {
     /// Computes a forecast for each job that has to wait, using the rule that is created by `make`.
     /// If `mapped` is `true`, the map is included. The `listener` is called with the number of jobs
-    /// that have arrived. Returns an error if the rule cannot be used for the jobs.
+    /// that have arrived. Returns an error if the rule cannot be used for the jobs, or if there is
+    /// an interrupt.
     pub fn run(
         &self,
         make: impl FnOnce(&ForecastSite) -> Result<Box<dyn Policy>, String>,

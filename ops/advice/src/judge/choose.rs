@@ -183,7 +183,8 @@ impl Race<'_> {
         iproduct!(parts, &points).map(with).collect()
     }
 
-    /// Tests all rules on the busiest period. After two, [`FINALISTS`] unusual rules are left.
+    /// Tests the rules on one training period after the other, the busiest one first. If there is a
+    /// handicap, only the best [`FINALISTS`] are left after two periods.
     fn run(&self, points: Vec<RulePoint>, handicap: f64) -> Result<Vec<Tried>, Stopped> {
         let entrant = |point| Tried {
             point,

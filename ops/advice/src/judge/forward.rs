@@ -70,12 +70,15 @@ const BUSY: f64 = 0.85;
 const REPLAYED: usize = 20_000;
 const PASTS: [usize; 2] = [5, 10];
 
-/// The speeds of the training periods. If a time changes by one second, the mean may change by
-/// several percent, so the result is less random if it is the average over different speeds.
+/// The relative speeds of the training periods (1 for the first one). If a time changes by one
+/// second, the mean may change by several percent, so the result is less random if it is the
+/// average over different speeds.
 const NEAR: [f64; 5] = [1.0, 0.96, 1.04, 0.98, 1.07];
 
 impl<'a> Forward<'a> {
-    /// Replays a log until the first window. Returns an error if the log is too short.
+    /// Replays a log until the first window, using the current rule. Returns an error if the log is
+    /// too short or if its numbers are too large to be exact. If `interrupt` is set, all work
+    /// stops.
     pub fn new(
         log: &'a Log,
         windows: LogWindows,
@@ -263,7 +266,8 @@ impl<'a> Forward<'a> {
         ReplayJob { size, limit, ..job }
     }
 
-    /// Returns the training periods: the past, random weeks of it, and both with a high load.
+    /// Returns the training periods, where every second one consists of random weeks of the past.
+    /// If the load in the past was low, half of them have a speed with a load of [`BUSY`].
     fn drawn(&self, jobs: Vec<ReplayJob>) -> Vec<(Vec<ReplayJob>, Speed)> {
         let own = self.windows.speed;
         let span = jobs.last().map_or(1.0, |job| job.submit.max(1.0));

@@ -158,7 +158,8 @@ pub(super) fn plain(estimates: &[RuntimeEstimate]) -> Vec<RulePoint> {
     all.filter(differs).collect()
 }
 
-/// Returns the rules in common use, and then EASY with orders by known sizes (`true`).
+/// Returns the rules in common use, and then EASY with orders by known sizes (`true`). If there are
+/// no limits, all rules use the history.
 pub fn usual(has_limits: bool) -> impl Iterator<Item = (RulePoint, bool)> {
     let estimates = &[RuntimeEstimate::Limit, RuntimeEstimate::History][usize::from(!has_limits)..];
     let by_size =

@@ -6,8 +6,8 @@ use crate::report::Csv;
 
 type Text = Result<String, Box<dyn Error>>;
 
-/// Writes one row for each job. All times are in seconds since the first job was submitted. If a
-/// policy preempts jobs, `start` and `backfilled` are empty.
+/// Writes one row for each policy, speed and job. All times are in seconds since the first job was
+/// submitted, as replayed. If a policy preempts jobs, `start` and `backfilled` are empty.
 pub(super) fn visits(replays: &Replays) -> Text {
     let header =
         "policy,speed,line,type,submit,start,end,size,limit,wait,slowdown,backfilled,measured";

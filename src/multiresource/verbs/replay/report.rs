@@ -34,11 +34,11 @@ pub(super) fn report(replays: &Replays, command: String) -> Report {
     }
 }
 
-const REPLAY: &str = "The jobs are the same for every policy. A job is submitted at the time in the log divided by the speed, and it uses the same resources for the same time as in the log. If there are multiple events at the same time, all jobs that end are processed first, then all jobs that arrive in the order of the file, and then a decision is made. All times are integers, in fractions of a tick. Nothing is random, except for the clocks of the policies.";
+const REPLAY: &str = "The jobs are the same for every policy. A job is submitted at the time in the log divided by the speed, and it uses the same resources for the same time as in the log. If there are multiple events at the same time, all jobs that end are processed first, then all jobs that arrive in the order of the file, and then a decision is made. All times are whole multiples of a fraction of a tick. Nothing is random, except for the clocks of policies that have some.";
 
 fn intervals(replays: &Replays) -> String {
     format!(
-        "These are 95 % confidence intervals, which are computed using the moving-block bootstrap (Künsch, 1989). The time span is filled with random blocks with replacement. This is repeated 1000 times, using the seed {}. The length of a block is at least one day and at least 10 times the mean wait. The same blocks are used for the ratios.",
+        "These are 95 % confidence intervals, which are computed using the moving-block bootstrap (Künsch, 1989). As many blocks as fit in the time span are drawn with replacement, 1000 times, using the seed {}. The length of a block is at least one day and at least 10 times the mean wait. The same blocks are used for the ratios.",
         replays.seed
     )
 }
@@ -111,12 +111,12 @@ fn warnings(replays: &Replays) -> Vec<String> {
         notes.push(format!("The start time is only known for {} of {} jobs, so there is no row for the recorded schedule.", trace.starts, trace.jobs));
     }
     if !trace.has_limits {
-        notes.push("There are no time limits in the log, so the run times are used instead. This means that the exact size of each job is known for backfilling.".into());
+        notes.push("There are no time limits in the log, so the run times are used instead, and backfilling knows the exact size of each job.".into());
     }
     if let Some(typed) = &trace.types {
         let more = 100.0 * (typed.rounding - 1.0);
         notes.push(format!(
-            "If the demands are rounded to {}, the jobs use {more:.2} % more than they requested.",
+            "With the demands of {}, the jobs hold {more:.2} % more than they requested.",
             counted(typed.types as f64, "type")
         ));
         if typed.untyped > 0 {

@@ -47,7 +47,8 @@ pub struct Traced {
     pub capacity: Vec<f64>,
     /// The number of servers.
     pub servers: u64,
-    /// The number of demands that were rounded up because there were too many different ones.
+    /// The number of demands that were rounded up to three digits because there are too many
+    /// different ones.
     pub rounded: u64,
     /// The number of jobs that were still running at the end of the log, which are not replayed.
     pub censored: u64,

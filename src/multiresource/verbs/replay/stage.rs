@@ -88,7 +88,7 @@ impl<'a> Stage<'a> {
         let second = log.tick.per_second();
         let parts = WholeParts::of_seconds(latency, second).ok_or_else(|| {
             format!(
-                "`--start-latency` is {latency} s, but it must be a multiple of one millionth of a tick of the log (there are {second} ticks in a second); use fewer digits"
+                "`--start-latency` is {latency} s, but it must be a whole multiple of 1/n of a tick of the log with n ≤ 10⁶ (there are {second} ticks in a second); use fewer digits"
             )
         })?;
         let exact = Kinds::exact(&log);

@@ -81,7 +81,7 @@ impl Types {
         let (untyped, jobs) = (log.jobs.len() - types.jobs.len(), log.jobs.len());
         if untyped_work > MOST_UNTYPED && !known_only {
             return Err(format!(
-                "{untyped} of {jobs} jobs ({:.1} % of the work) do not fit into any type of the workload; use `synth fit` to create a workload from this log, or use `--demands known` to ignore these jobs for all policies",
+                "the demand of {untyped} of {jobs} jobs ({:.1} % of the work) is larger than that of every type of the workload; use `synth fit` to create a workload from this log, or use `--demands known` to ignore these jobs for all policies",
                 100.0 * untyped_work
             ));
         }

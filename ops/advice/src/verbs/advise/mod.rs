@@ -20,7 +20,8 @@ use synth_verb::{
     Caller, Files, NamesFiles, RunVerb, VerbOutput, VerbResult, document, files, refuse,
 };
 
-/// Find changes to the configuration of a site using its own jobs, and show who wins and who loses
+/// Find changes to the configuration of a site using its own jobs, and show who gains, who loses,
+/// and how certain this is
 #[derive(Args)]
 #[command(after_help = about())]
 pub struct Advise {
@@ -37,7 +38,7 @@ pub struct Advise {
     #[arg(long, value_name = "FILE|DIR")]
     slurm: Option<PathBuf>,
 
-    /// If there is no log, export the jobs of this last period
+    /// The length of the period before now whose jobs are exported if there is no log
     #[arg(long, value_name = "TIME", default_value = "4w", value_parser = weeks, conflicts_with = "trace")]
     since: f64,
 
@@ -50,7 +51,7 @@ pub struct Advise {
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
 
-    /// Also write a report to the given file as an HTML page, for those who have to make a decision
+    /// Also write a report for decision-makers to this file, as an HTML page
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
 

@@ -67,7 +67,7 @@ fn verdict(advice: &Advice) -> String {
     let helped = helped.unwrap_or("no change".into());
     let Some(near) = &advice.likeness else {
         return format!(
-            "There is no advice, because there are no start times in the log (sacct: Start), so it is not possible to compare them with the replay. To get advice, also export the field Start. If only the replay is used, the best change is: {helped}."
+            "There is no advice, because there are no start times in the log (sacct: Start), so the replay cannot be checked. To get advice, also export the field Start. In the replay alone, the best change is: {helped}."
         );
     };
     let (recorded, replayed) = (length(near.recorded), length(near.replayed));

@@ -57,7 +57,8 @@ pub struct Arguments {
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
 
-    /// Also write the accuracy of the forecasts to this file, for Prometheus' textfile collector
+    /// Also write the accuracy of the forecasts to this file, for Prometheus (textfile collector of
+    /// node_exporter)
     #[arg(long, value_name = "FILE")]
     metrics: Option<PathBuf>,
 

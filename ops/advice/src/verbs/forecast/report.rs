@@ -127,7 +127,7 @@ pub(super) fn live(live: &Live, rule: &str) -> Report {
         let forecasts = counted(record.forecasts as f64, "forecast");
         let error = length(record.error);
         report.summary.push(format!(
-            "The accuracy of {forecasts} for the log of past jobs under {rule} is as follows: {half} of the jobs started before the 50 % time, and {most} before the 90 % time. The median error of the 50 % time was {error}."
+            "Of {forecasts} for the log of past jobs under {rule}, {half} started by the 50 % time and {most} by the 90 % time. The median error of the 50 % time was {error}."
         ));
     }
     report

@@ -37,7 +37,7 @@ pub struct Arguments {
     #[arg(long, value_name = "PART", default_value = "50%", value_parser = part)]
     past: f64,
 
-    /// The metric that should be as small as possible
+    /// The metric to minimize
     #[arg(long, value_enum, requires = "trace", default_value_t)]
     minimize: JudgeObjective,
 
@@ -91,7 +91,7 @@ impl Arguments {
         if self.breaks(&choice) {
             let nearest = choice.point.name();
             return refuse(format!(
-                "there is no order that meets `--longest` for the whole log, and the best one is {nearest}; use a larger value for `--longest`"
+                "no order meets `--longest` for the whole log, and {nearest} comes closest; use a larger value for `--longest`"
             ));
         }
         Ok(choice.point.document()?)

@@ -61,7 +61,7 @@ fn headline(judged: &Judged) -> String {
     }
     if own >= other {
         text += &format!(
-            " For this log, it is not useful to select an order. You should continue to use {}.",
+            " For this log, it does not pay to select an order; keep {}.",
             now.rule
         );
     }

@@ -113,7 +113,8 @@ pub struct Class {
 }
 
 const DAY: f64 = 86_400.0;
-/// The minimum block length in mean waits. If the wait is too long, there is no interval.
+/// The minimum block length, as a multiple of the mean waits of the current and of the selected
+/// rules. If another row waits for longer, it has no interval.
 const WAITS: f64 = 10.0;
 
 impl Judging<'_> {
@@ -262,7 +263,8 @@ fn row(rule: String, role: Role, jobs: Served) -> Row {
     }
 }
 
-/// Splits jobs at the quartiles of a value. Equal values stay together.
+/// Splits jobs at the quartiles of a value. Equal values stay together, and empty parts are
+/// omitted.
 fn quartiles(jobs: Vec<usize>, of: impl Fn(usize) -> f64) -> Vec<Vec<usize>> {
     let mut values: Vec<f64> = jobs.iter().map(|job| of(*job)).collect();
     values.sort_unstable_by(f64::total_cmp);

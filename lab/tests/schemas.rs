@@ -176,10 +176,7 @@ fn schema_accepts_bench_results() {
     if std::env::var_os("SYNTH_UPDATE_SCHEMA").is_some() {
         std::fs::write(&file, &stored).unwrap();
     }
-    assert!(
-        text(file) == stored,
-        "set SYNTH_UPDATE_SCHEMA=1 to update it"
-    );
+    assert!(text(file) == stored, "set SYNTH_UPDATE_SCHEMA=1");
     let typed = "bench --systems bounded-01 --no-choice --events 1e5";
     let typed: Vec<OsString> = typed.split(' ').map(Into::into).collect();
     let answer = synth_lab::PROGRAM.answer(&typed, Embedding::new(Default::default(), None));

@@ -47,7 +47,7 @@ fn advises_an_order_and_names_who_waits_longer() {
     let typed = format!("advise slurm {log} --slurm {conf} -o {json} --html {page}");
     let run = works(&typed);
     let text = stdout(&run);
-    has(&text, "in a replay of the current\nconfiguration");
+    has(&text, "In a replay of the current configuration");
     has(&text, "1. ");
     has(&text, "--partition batch");
     has(&text, "user ann");

@@ -53,10 +53,7 @@ fn pages_are_readable_at_each_width_and_color_scheme() {
             .is_ok()
     };
     let Some(browser) = BROWSERS.iter().find(is_there) else {
-        assert!(
-            std::env::var_os(NEEDED).is_none(),
-            "chromium is not installed"
-        );
+        assert!(std::env::var_os(NEEDED).is_none(), "chromium is missing");
         let _ = writeln!(
             std::io::stderr(),
             "test of pages in a browser skipped because chromium is not installed"

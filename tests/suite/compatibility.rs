@@ -136,7 +136,7 @@ fn reports_errors_with_exit_codes() {
     let overload = folder.write("overload.yaml", &overload);
     let said = ends(1, &overload);
     assert!(stdout(&said).is_empty());
-    for part in ["load is 1.25", "Jobs of two", "(shared)", "below 0.8"] {
+    for part in ["load is 1.25", "jobs of two", "(shared)", "less than 0.8"] {
         has(&stderr(&said), part);
     }
     let unknown = folder.write("unknown.yaml", &model.replace("[shared]", "[shard]"));

@@ -60,9 +60,7 @@ fn compare(path: &str, one: &Value, other: &Value, differences: &mut Vec<String>
         }
         (Value::Number(a), Value::Number(b)) if is_near(a.as_f64(), b.as_f64()) => {}
         _ if one == other => {}
-        _ => differences.push(format!(
-            "{path}: expected the recorded value {one}, found {other}"
-        )),
+        _ => differences.push(format!("{path}: {one} was recorded, found {other}")),
     }
 }
 

@@ -79,10 +79,7 @@ impl<'a> World<'a> {
             self.waiting.insert(number(id), (id.to_string(), kind));
         }
         for (id, servers) in &decided.start {
-            let (_, kind) = self
-                .waiting
-                .remove(&number(id))
-                .expect("the job must be waiting");
+            let (_, kind) = self.waiting.remove(&number(id)).expect("it must wait");
             let on = if self.is_fleet() {
                 servers.clone()
             } else {

@@ -113,7 +113,7 @@ fn the_table_contains_each_threshold() {
 fn reports_means_that_are_not_known() {
     let (_folder, workload) = one_or_all(8, [4.0, 1.0], [0.49999, 1.0]);
     let typed = format!("{workload} --family msfq-strict");
-    fails(&typed, "no exact means: at load 0.9999");
+    fails(&typed, "no exact means: the load is 0.9999");
 }
 
 #[test]
@@ -152,7 +152,7 @@ fn strict_msfq_is_a_policy_with_exact_means() {
     works(compared);
     // Other systems and other distributions are not supported.
     let typed = "--workload models/four_types.yaml --family msfq-strict";
-    fails(typed, "it is for two types");
+    fails(typed, "it needs two job types");
     let text = text("models/one_or_all.yaml")
         .replace("mean_size: 1}", "size: {law: deterministic, mean: 1}}");
     let constant = folder.write("c.yaml", &text);

@@ -63,10 +63,7 @@ fn replays_recorded_jobs_and_reports_errors_with_a_line() {
     assert_eq!(found["all"]["mean_response"], (4.5 + 8.0 + 4.5) / 3.0);
     assert_eq!(found["types"][1]["mean_wait"], 5.5);
     assert_eq!(found["makespan"], 9.0);
-    assert!(
-        found["seed"].is_null(),
-        "a replay must not use random numbers"
-    );
+    assert!(found["seed"].is_null(), "it is not random");
     fails(&simulate, "use `--workload FILE`");
     fails(
         &format!("{typed} --start-latency -1"),
@@ -132,10 +129,7 @@ fn compares_policies_on_a_log() {
     );
     let typed = format!("{question} --output {json} --csv {csv} --html {html} --measure all");
     let run = works(&typed);
-    has(
-        &stdout(&run),
-        "the queue is growing for as long as jobs arrive",
-    );
+    has(&stdout(&run), "the queue is growing");
     let document = fs::read_to_string(&json).unwrap();
     let value: serde_json::Value = serde_json::from_str(&document).unwrap();
     assert_eq!(value["paces"][0]["policies"][2]["policy"], "easy");
@@ -162,7 +156,7 @@ fn reports_logs_that_cannot_be_replayed() {
     }
     let line = format!("replay {log} --policies fcfs --demands known --workload {small}");
     let run = works(&line);
-    has(&(stderr(&run) + &stdout(&run)), "one job, ");
+    has(&(stderr(&run) + &stdout(&run)), "any type: one job");
 }
 
 /// Computed by hand: the second job waited 5 s for the first one, and the third job waited 1 s.
@@ -234,10 +228,7 @@ fn a_fit_reports_waits_that_differ_from_the_log() {
     let log = folder.write("log.csv", &table);
     let fit = works(&format!("fit {log} --capacity cpu=4 --report {report}"));
     let shown = stdout(&fit);
-    has(
-        &shown,
-        "THE WAITING TIMES IN THE WORKLOAD ARE NOT THE SAME AS IN THE LOG",
-    );
+    has(&shown, "ARE NOT THE SAME AS IN THE LOG");
     has(&shown, "replays of the log under the same rules");
     let found: serde_json::Value =
         serde_json::from_str(&fs::read_to_string(&report).unwrap()).unwrap();

@@ -108,7 +108,7 @@ fn rejects_invalid_shards() {
         QUESTION --shard 1/2 --output FILE --html c.html | cannot be used with '--html
         QUESTION --shard 1/2 --output FILE --csv c.csv | cannot be used with '--csv
         QUESTION --shard 1/2 | --output <FILE>
-        QUESTION --shard 1/2 --output - | give --output FILE
+        QUESTION --shard 1/2 --output - | use `--output FILE`
         compare --workload models/amdahl_training.yaml --policies equi,srpt --shard 1/2 --output FILE | --shard applies only to jobs that arrive
         compare --workload models/campaign_small.yaml --policies fixed,literal --shard 1/2 --output FILE | --shard applies only to jobs that queue
         replay models/section7.yaml --policies first-fit --shard 1/2 --output FILE | --shard";

@@ -147,11 +147,7 @@ fn converts_times_with_units_and_explains_amounts() {
     let found = policy_for("size: {law: uniform, low: 1m30s, high: 4h}");
     assert_eq!(found, plain);
     let amounts = document("mean_size: 4 h", "500m", "64Gi");
-    fails_on(
-        &typed,
-        &amounts,
-        "write 0.5 if m is Kubernetes' suffix for thousandths",
-    );
+    fails_on(&typed, &amounts, "write 0.5 if m is Kubernetes' suffix");
     let text = "for 64Gi write 64 if the resource is counted in Gi";
     fails_on(&typed, &amounts, text);
     let slots = document("mean_size: 4h", "1", "1").replace("time_unit: s", "time_unit: slots");

@@ -197,7 +197,7 @@ fn reports_a_sufficient_budget_if_it_is_too_small() {
     let workload = here.path("w.yaml");
     let refused = ends(2, &format!("{workload} --work 1000"));
     let printed = stderr(&refused);
-    let (_, after) = printed.split_once("give --work ").unwrap();
+    let (_, after) = printed.split_once("use at least --work ").unwrap();
     let enough = after.split(' ').next().unwrap();
     works(&format!("{workload} --work {enough}"));
     let typed = format!("simulate --workload {workload} fixed --events 1000");

@@ -243,11 +243,7 @@ fn sequential_drains_refill_later_types() {
     assert_eq!(stage.end(1), "+1:5");
     assert_eq!(stage.end(0), "");
     assert_eq!([stage.end(1), stage.end(1), stage.end(1)], ["", "", ""]);
-    assert_eq!(
-        stage.end(1),
-        "+2:6",
-        "late admission happens at the end of the route"
-    );
+    assert_eq!(stage.end(1), "+2:6", "late admission is at the end");
 }
 
 #[test]

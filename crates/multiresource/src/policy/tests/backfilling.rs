@@ -91,11 +91,7 @@ fn conservative_keeps_reservations() {
     assert_eq!(stage.arrive_sized(1, 1.0, 4.0), "", "from 5 to 9");
     assert_eq!(stage.arrive_sized(0, 1.0, 2.0), "+0:2", "until 3");
     assert_eq!(stage.arrive_sized(0, 1.0, 6.0), "");
-    assert_eq!(
-        stage.arrive_sized(2, 1.0, 1.0),
-        "",
-        "all capacity is planned until 9"
-    );
+    assert_eq!(stage.arrive_sized(2, 1.0, 1.0), "", "planned until 9");
     assert_eq!(stage.finish(0, 2, 3.0), "+0:3");
     assert_eq!(stage.finish(1, 0, 5.0), "+1:1");
     assert_eq!(stage.finish(1, 1, 9.0), "+2:4");

@@ -8,11 +8,7 @@ use rand::{RngExt, SeedableRng};
 fn schedules_count_only_present_jobs() {
     let mut stage = Stage::new(&cores(), MaxWeight::plain(&cores()), true);
     assert_eq!([stage.arrive(0), stage.arrive(1)], ["+0:0", "+1:1"]);
-    assert_eq!(
-        stage.arrive(2),
-        "-0:0 +2:2",
-        "all are worth 2, the first wins"
-    );
+    assert_eq!(stage.arrive(2), "-0:0 +2:2", "the first one wins");
     assert_eq!(stage.arrive(2), "+2:3", "1 · 1 + 2 · 2");
     assert_eq!(stage.arrive(1), "", "2 · 1 + 2 · 2");
     assert_eq!(stage.finish(2, 2, 9.0), "");

@@ -188,8 +188,7 @@ fn latency_is_part_of_the_holding_time() {
 fn a_latency_out_of_range_is_reported() {
     let latency = "start_latency: {law: lognormal, mean: 1e300, scv: 1e6}";
     let error = Fleet::parse(&document("head", latency, ONE), "t.yaml").unwrap_err();
-    let expected =
-        "the distribution of the start latency of all jobs is out of the range of numbers";
+    let expected = "the start latency of all jobs is out of the range of numbers";
     assert!(error.to_string().contains(expected), "{error}");
 }
 

@@ -109,7 +109,7 @@ fn gives_no_advice_if_the_log_has_no_start_times() {
     );
     let run = ends(1, &typed);
     let text = stdout(&run).replace('\n', " ");
-    has(&text, "it is not possible to compare them with the replay");
+    has(&text, "so the replay cannot be checked");
     has(&text, "Changes tried");
     assert!(!text.contains("1. "), "{text}");
     assert!(!text.contains("as advised"), "{text}");

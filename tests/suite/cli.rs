@@ -378,7 +378,7 @@ fn describes_a_policy() {
         "the policy uses 2 schedules in turn",
         "50.0   2 type-3",
         "Exact: mean number, mean response, response p95, weighted response.",
-        "without the backfilling and the release of empty slots that\nit runs",
+        "does not include the backfilling",
     ] {
         has(&exact, words);
     }

@@ -268,7 +268,7 @@ fn a_bridge_predicts_when_a_job_starts() {
         let output = command.output().unwrap();
         stdout(&output) + &stderr(&output)
     };
-    has(&ask("22"), "nine within");
+    has(&ask("22"), "nine of ten");
     for (job, words) in [
         (
             "31",

@@ -200,7 +200,7 @@ fn writes_named_rules_as_policy_files() {
     );
     fails(
         &format!("{bare} --family first-fit --preemption full"),
-        "all others require --preemption none",
+        "all others require",
     );
     fails(
         &format!("{bare} --family server-filling --preemption none"),

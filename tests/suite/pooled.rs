@@ -173,7 +173,7 @@ fn rejects_options_that_do_not_support_fleets() {
     let table = "
         FLEET --preemption none --family msr | auto, pooled or partition
         FLEET --preemption none --backfill none | applies to one server
-        ONE --preemption none --family partition | needs a fleet
+        ONE --preemption none --family partition | only be used for a fleet
         simulate frist-fit --workload FLEET | first-fit
         simulate max-weight --workload FLEET | best-fit
         simulate SLOTS --workload ONE | fleet";

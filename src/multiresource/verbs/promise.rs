@@ -103,7 +103,7 @@ mod tests {
             ("a: b: wait 95 % < six", "expected the form"),
             ("a: b: run 95 % < 6", "expected the form"),
             ("a: b: wait 100 % < 6", "between 0 and 100"),
-            ("a: b: wait 95 % < 6 weeks", "without `weeks`"),
+            ("a: b: wait 95 % < 6 weeks", "instead of `weeks`"),
             ("a: b: wait 95 % < -1", "a positive time"),
             ("wait", "expected the form"),
         ] {

@@ -124,7 +124,7 @@ fn reports_jobs_and_policies_that_cannot_run() {
     let late = workload("start_latency: .9\n");
     let row = "type,arrival,size\nhuge,1,2\n";
     assert!(reported("fcfs", Some(&late), row).contains("jobs.csv: line 2: unknown type `huge`"));
-    assert!(reported("fcfs", None, JOBS).contains("give --workload FILE"));
+    assert!(reported("fcfs", None, JOBS).contains("use `--workload FILE`"));
     assert!(reported("server-filling", Some(&late), JOBS).contains("start latency"));
     assert!(reported("nothing", Some(&late), JOBS).contains("no policy file nothing"));
 }

@@ -102,7 +102,7 @@ fn rejects_a_load_of_exactly_one() {
     }
     let file = folder.write("one.yaml", &text);
     let refused = ends(1, &format!("--workload {file} --preemption none"));
-    has(&stderr(&refused), "load ρ = 1 ");
+    has(&stderr(&refused), "is exactly ρ = 1,");
     has(&stderr(&refused), "the jobs do not fit together");
 }
 

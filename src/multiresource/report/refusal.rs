@@ -61,17 +61,15 @@ fn overloaded(fleet: &Fleet, overload: &Overload) -> String {
         Some(exactly) if bound == "1" && !exactly.load.is_integer() => {
             format!("is greater than 1 (computed exactly) by less than {LOAD_MARGIN:e}")
         }
-        Some(exactly) => format!("= {}{bound} exactly", fraction(&exactly.load)),
-        None if certificate.bound > 1.0 + LOAD_MARGIN => format!("= {bound}"),
+        Some(exactly) => format!("is exactly ρ = {}{bound}", fraction(&exactly.load)),
+        None if certificate.bound > 1.0 + LOAD_MARGIN => format!("is ρ = {bound}"),
         None => {
             return format!(
-                "no policy can be shown to be stable for this {what}: the load must be below 1, but the load ρ = 1 up to a difference of {LOAD_MARGIN:e}, which is too small for double precision"
+                "no policy can be shown to be stable for this {what}: the load must be below 1, but it is 1 up to a difference of {LOAD_MARGIN:e}, which is too small for double precision"
             );
         }
     };
-    format!(
-        "no policy can be stable for this {what}: the load must be below 1, but the load ρ {size}"
-    )
+    format!("no policy can be stable for this {what}: the load {size}, but it must be below 1")
 }
 
 /// The maximum denominator of a fraction that is easier to read than a decimal number.

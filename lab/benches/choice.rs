@@ -19,7 +19,7 @@ use synth::multiresource::synthesis::{
     ChoiceOptions, Chosen, Families, SynthesisOptions, SynthesisOutcome, choose, synthesize,
 };
 use synth::multiresource::workload::Workload;
-use synth::simulation::sweep::Knows;
+use synth::simulation::sweep::Information;
 
 const MODELS: [&str; 10] = [
     "section7",
@@ -153,7 +153,7 @@ fn beside(workload: &Workload, chosen: &Chosen, preemption: Preemption) -> Strin
     let first = run(&taken, EVENTS).unwrap();
     let may = |preempts: bool| !preempts || preemption == Preemption::Full;
     let rules = Contender::rules().iter();
-    let rules = rules.filter(|r| may(r.preempts) && r.knows == Knows::Means);
+    let rules = rules.filter(|r| may(r.preempts) && r.information == Information::Means);
     // If there is no mean for a policy, any policy with a mean is better.
     let against = |run: &Run, own: &Run| {
         let settled = run.health == Health::Settled;

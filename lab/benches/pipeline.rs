@@ -13,7 +13,7 @@ use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use synth::ctmc::{Edge, Environment, ModulatedQueue, rounds};
 use synth::multiresource::analysis::one_or_all::{MsfqQueue, OneOrAllType};
-use synth::multiresource::artifact::{Artifact, Preemption, ShapeWorth};
+use synth::multiresource::artifact::{Artifact, Preemption, ShapeValue};
 use synth::multiresource::program::{self, LoadCertificate, Mix, Solution, SolveLimits};
 use synth::multiresource::synthesis::{Analysed, SynthesisOptions, SynthesisOutcome, synthesize};
 use synth::multiresource::workload::{Fleet, Workload};
@@ -124,7 +124,7 @@ fn queues(c: &mut Criterion) {
             b.iter(|| black_box(&queue).qbd().solve().unwrap().mean());
         });
         group.bench_function(format!("rounds/{states}"), |b| {
-            b.iter(|| rounds::law(black_box(&queue)).unwrap().mean);
+            b.iter(|| rounds::stationary_distribution(black_box(&queue)).unwrap().mean);
         });
     }
     group.finish();
@@ -173,7 +173,7 @@ fn full_basis(types: usize) -> (Workload, Solution) {
         certificate: LoadCertificate {
             load: LOAD,
             prices: vec![1.0 / types as f64; types],
-            servers: vec![ShapeWorth {
+            servers: vec![ShapeValue {
                 worth: 1.0 / LOAD,
                 resource_prices: vec![1.0 / f64::from(capacity)],
                 mix: None,

@@ -72,7 +72,7 @@ fn measure(class: &str, types: usize, seed: u64) -> Measured {
     let (settled, chosen) = timed(|| {
         let mut solution = solve(&workload, &SolveLimits::default()).unwrap();
         let mix = solution.mixes.remove(0);
-        solution.mixes = vec![fewer_drains(&workload, mix, &solution.face)];
+        solution.mixes = vec![reduce_drains(&workload, mix, &solution.face)];
         solution
     });
     Measured {

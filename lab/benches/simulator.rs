@@ -17,7 +17,7 @@ use synth::multiresource::artifact::{
     Switching,
 };
 use synth::multiresource::policy::{Backfilling, Estimates, Event, System};
-use synth::multiresource::replay::{self, Clock, DecisionState, Kinds, Log, Speed, gathered};
+use synth::multiresource::replay::{self, Clock, DecisionState, DemandKinds, Log, Speed, replay_workload};
 use synth::multiresource::simulator::{Contender, Settings};
 use synth::multiresource::synthesis::{Analysed, SynthesisOptions, SynthesisOutcome, synthesize};
 use synth::multiresource::workload::{Fleet, Workload};
@@ -294,7 +294,7 @@ fn replays(c: &mut Criterion) {
         rounded: 0,
         begin: 0,
     };
-    let (clock, kinds) = (Clock::whole(Speed::ONE), Kinds::exact(&log));
+    let (clock, kinds) = (Clock::whole(Speed::ONE), DemandKinds::exact(&log));
     let mut group = c.benchmark_group("simulator");
     group.throughput(Throughput::Elements(2 * u64::from(JOBS)));
     group.sample_size(10);
@@ -307,7 +307,7 @@ fn replays(c: &mut Criterion) {
         "easy+wfp3+history",
     ] {
         let rule = Contender::parse(name).unwrap();
-        let (fleet, types) = gathered(&log, &log.jobs, &kinds, clock, 0.0, false).unwrap();
+        let (fleet, types) = replay_workload(&log, &log.jobs, &kinds, clock, 0.0, false).unwrap();
         let scene = DecisionState::new(&log.jobs, types, fleet, clock);
         group.bench_function(format!("{name}/replay"), |b| {
             b.iter(|| {
@@ -341,7 +341,7 @@ fn long_queues(c: &mut Criterion) {
     ] {
         let mut rule = match name {
             "easy" => Backfilling::easy(Estimates::Limits).over(&fleet),
-            _ => Contender::parse(name).unwrap().rule(&fleet).unwrap(),
+            _ => Contender::parse(name).unwrap().build_policy(&fleet).unwrap(),
         };
         let mut system = System::for_policy(&fleet, &*rule);
         let mut random = Xoshiro256PlusPlus::seed_from_u64(1);

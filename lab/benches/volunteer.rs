@@ -7,7 +7,7 @@ use std::hint::black_box;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use synth::document::WorkloadDocument as _;
 use synth::simulation::Settings;
-use synth::volunteer::policy::{Candidate, Host, Request, Usable, decide};
+use synth::volunteer::policy::{Candidate, Host, Request, UsableVersion, decide};
 use synth::volunteer::simulator::{Rule, simulate};
 use synth::volunteer::synthesis::{default_rule, fixed_bound};
 use synth::volunteer::workload::{Campaign, CampaignDocument, Processor};
@@ -51,7 +51,7 @@ fn requests(c: &mut Criterion) {
         first: 0,
         idle: 0,
     };
-    let version = |application: u32| Usable {
+    let version = |application: u32| UsableVersion {
         application,
         version: application,
         processor: Processor::Cpu,

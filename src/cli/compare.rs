@@ -71,7 +71,7 @@ pub(super) fn run<K: Kind>(arguments: &Arguments<K>, common: &Common) -> Outcome
         })
     };
     let share = arguments.shard.map(share).transpose()?;
-    let interrupt = interrupt::Later::new(&common.host);
+    let interrupt = interrupt::SignalFlag::new(&common.host);
     let settings = Settings {
         interrupt: interrupt.flag(),
         common_sizes: true,

@@ -10,29 +10,29 @@ use signal_hook::flag::{register, register_conditional_shutdown, register_usize}
 use super::terminal::Host;
 
 /// If a process is terminated by signal `n`, the exit code in the shell is `128 + n`.
-const ENDED: i32 = 128;
+const SIGNAL_EXIT_BASE: i32 = 128;
 
 static SIGNAL: LazyLock<Arc<AtomicUsize>> =
     LazyLock::new(|| Arc::new(AtomicUsize::new(SIGINT as usize)));
 
 pub(super) fn code() -> u8 {
-    (ENDED as usize + SIGNAL.load(Ordering::Relaxed)) as u8
+    (SIGNAL_EXIT_BASE as usize + SIGNAL.load(Ordering::Relaxed)) as u8
 }
 
 /// A flag that is set by signals once [`listen`](Later::listen) has been called.
-pub(super) struct Later {
+pub(super) struct SignalFlag {
     flag: Arc<AtomicBool>,
     listening: Once,
     host: Host,
 }
 
-impl Later {
+impl SignalFlag {
     pub(super) fn new(host: &Host) -> Self {
         let flag = match host {
             Host::Terminal => Arc::default(),
             Host::Program(program) => Arc::clone(&program.interrupt),
         };
-        Later {
+        SignalFlag {
             flag,
             listening: Once::new(),
             host: host.clone(),
@@ -59,7 +59,7 @@ impl Later {
         self.listening.call_once(|| {
             for signal in [SIGINT, SIGTERM, SIGHUP] {
                 // The order is important: the shutdown must read the flag before it is set.
-                let registered = register_conditional_shutdown(signal, ENDED + signal, self.flag())
+                let registered = register_conditional_shutdown(signal, SIGNAL_EXIT_BASE + signal, self.flag())
                     .and_then(|_| register_usize(signal, Arc::clone(&SIGNAL), signal as usize))
                     .and_then(|_| register(signal, self.flag()));
                 if let Err(why) = registered {

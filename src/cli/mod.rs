@@ -15,7 +15,7 @@ use std::marker::PhantomData;
 use std::path::Path;
 
 use crate::artifact::{Artifact, ArtifactError, Content as _};
-use crate::document::{is_there, nearest};
+use crate::document::{exists, nearest};
 use crate::kind::{Kind, RunVerb, Verb};
 use crate::kinds::{self, Visitor};
 use crate::report::Section;
@@ -300,7 +300,7 @@ fn unknown_verb<K: Kind>(typed: &[OsString]) -> Option<String> {
         ));
     }
     let verbs: Vec<&str> = verbs.chain(["help"]).collect();
-    if verbs.contains(&word) || is_there(Path::new(word)) {
+    if verbs.contains(&word) || exists(Path::new(word)) {
         return None;
     }
     let help = match nearest(word, &verbs) {

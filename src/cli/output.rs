@@ -149,7 +149,7 @@ fn publish(output: &VerbOutput, common: &Common) -> Result<(), Box<dyn Error>> {
 
 pub(super) fn conclude(
     output: VerbOutput,
-    interrupt: &interrupt::Later,
+    interrupt: &interrupt::SignalFlag,
     common: &Common,
 ) -> Outcome {
     publish(&output, common)?;

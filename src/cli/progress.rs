@@ -12,7 +12,7 @@ use super::terminal::{Common, Host};
 
 pub(super) fn with_caller<T>(
     common: &Common,
-    interrupt: &interrupt::Later,
+    interrupt: &interrupt::SignalFlag,
     verb: impl FnOnce(&mut Caller<'_>) -> VerbResult<T>,
 ) -> VerbResult<T> {
     let mut listener = Listener {
@@ -35,7 +35,7 @@ pub(super) fn with_caller<T>(
 /// Shows the progress, and starts to handle Ctrl-C as soon as there is a result to return.
 struct Listener<'a> {
     common: &'a Common,
-    interrupt: &'a interrupt::Later,
+    interrupt: &'a interrupt::SignalFlag,
     line: Option<Line>,
 }
 

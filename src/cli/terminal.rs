@@ -6,7 +6,7 @@ use clap::Args;
 
 use super::embedding::Embedding;
 use crate::artifact::Changes;
-use crate::document::steers;
+use crate::document::controls_terminal;
 use crate::report::WIDTH;
 
 pub(super) const NEGATIVE: u8 = 1;
@@ -83,7 +83,7 @@ impl Host {
         }
     }
 
-    pub(super) fn is_read_by_a_person(&self) -> bool {
+    pub(super) fn stdout_is_terminal(&self) -> bool {
         matches!(self, Host::Terminal) && io::stdout().is_terminal()
     }
 
@@ -136,7 +136,7 @@ pub(super) fn harmless(text: &str) -> String {
             0 => c.len_utf8(),
             length => length,
         });
-        let passes = shown.len() > c.len_utf8() || matches!(c, '\n' | '\t') || !steers(c);
+        let passes = shown.len() > c.len_utf8() || matches!(c, '\n' | '\t') || !controls_terminal(c);
         if passes {
             out.push_str(shown)
         } else {

@@ -1,14 +1,14 @@
 use std::path::{Path, PathBuf};
 
 use crate::artifact::ArtifactError;
-use crate::document::{called, text_of};
+use crate::document::{display_name, text_of};
 use crate::kind::{FileOf, Kind, NamesFiles as _, RunVerb, SynthesisAnswer};
 use crate::report::valid_report;
 use crate::simulation::Settings;
 use crate::typed::{Budget, PolicyFile, WorkloadFile, load};
 use clap::Args;
 
-use super::interrupt::{self, Later};
+use super::interrupt::{self, SignalFlag};
 use super::output::{check_destinations, conclude, emit_all};
 use super::progress::with_caller;
 use super::terminal::{Common, NEGATIVE, Outcome, SUCCESS};
@@ -37,7 +37,7 @@ pub(super) fn synthesize<K: Kind>(arguments: &SynthesizeArguments<K>, common: &C
     written.push(arguments.output.as_deref().unwrap_or(Path::new("-")));
     read.extend(arguments.workload.typed());
     check_destinations(&read, &written)?;
-    let interrupt = Later::new(&common.host);
+    let interrupt = SignalFlag::new(&common.host);
     let answer = with_caller(common, &interrupt, |caller| {
         let workload = read_workload::<K>(arguments.workload.file()?, common)?;
         let workload = match arguments.load {
@@ -54,7 +54,7 @@ pub(super) fn synthesize<K: Kind>(arguments: &SynthesizeArguments<K>, common: &C
         } => {
             let policy = artifact.to_json()?;
             let file = arguments.output.as_deref();
-            let is_shown = file.is_some() || !common.host.is_read_by_a_person();
+            let is_shown = file.is_some() || !common.host.stdout_is_terminal();
             if is_shown {
                 documents.insert(0, (file.unwrap_or(Path::new("-")).into(), policy));
             }
@@ -99,7 +99,7 @@ pub(super) fn check<K: Kind>(arguments: &CheckArguments, common: &Common) -> Out
     let policy = &*arguments.policy.policy;
     let workload = arguments.workload.as_deref();
     check_destinations(&[&[policy], workload.as_slice()].concat(), &[])?;
-    let name = called(policy);
+    let name = display_name(policy);
     // The text is only read once, because the data from a pipe cannot be read again.
     let text = text_of(policy).map_err(|source| ArtifactError::Io {
         path: name.clone(),
@@ -119,9 +119,9 @@ pub(super) fn check<K: Kind>(arguments: &CheckArguments, common: &Common) -> Out
     let checked = FileOf::<K>::parse_with(&text, &name, common.changes())?;
     if let Some(file) = workload {
         let workload = read_workload::<K>(file, common)?;
-        let findings = checked.artifact().against(&workload);
+        let findings = checked.artifact().differences_from(&workload);
         if !findings.is_empty() {
-            let (file, host) = (called(file), &common.host);
+            let (file, host) = (display_name(file), &common.host);
             host.tell(&format!("{name} was not made for {file}:"));
             for finding in findings {
                 host.tell(&format!("  {finding}"));
@@ -171,7 +171,7 @@ pub(super) fn simulate<K: Kind>(arguments: &SimulateArguments<K>, common: &Commo
     read.push(policy);
     written.extend(arguments.output.as_deref());
     check_destinations(&read, &written)?;
-    let interrupt = Later::new(&common.host);
+    let interrupt = SignalFlag::new(&common.host);
     interrupt.listen();
     let settings = Settings {
         interrupt: interrupt.flag(),
@@ -197,7 +197,7 @@ pub(super) fn simulate<K: Kind>(arguments: &SimulateArguments<K>, common: &Commo
 pub(super) fn own(verb: &dyn RunVerb, common: &Common) -> Outcome {
     let (read, written) = verb.files();
     check_destinations(&read, &written)?;
-    let interrupt = Later::new(&common.host);
+    let interrupt = SignalFlag::new(&common.host);
     let output = with_caller(common, &interrupt, |caller| verb.run(caller))?;
     conclude(output, &interrupt, common)
 }

@@ -4,7 +4,7 @@ use std::io::Read as _;
 use std::path::Path;
 
 use crate::artifact::Content as _;
-use crate::document::{called, is_standard_input, kept, read_file, text_of};
+use crate::document::{display_name, is_standard_input, kept, read_file, text_of};
 use crate::kind::{Kind, WorkloadOf};
 use crate::kinds;
 
@@ -79,7 +79,7 @@ pub(super) fn read_workload<K: Kind>(
 }
 
 fn is_of_kind<K: Kind>(file: &Path, kind: &str) -> Result<(), String> {
-    let file = called(file);
+    let file = display_name(file);
     match kinds::named(kind) {
         // If the kind is misspelled, this is reported with the other errors in the document.
         Some(near) if near == K::Content::WORKLOAD => Ok(()),

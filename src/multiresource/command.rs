@@ -8,9 +8,9 @@ use super::artifact::{Checked, Multiresource};
 use super::bound::{BoundDocument, CertificateError};
 use super::bridge;
 use super::report;
-use super::simulator::{Contender, Measures, Offered, as_analysed, judge, recorded, watches};
+use super::simulator::{Contender, Measures, TypeMeasures, as_analysed, judge, recorded, thresholds_to_record};
 use super::verbs::replay::{self, start_latency};
-use super::verbs::resolve::{own_load, same_servers};
+use super::verbs::resolve::{solve_load, same_servers};
 use super::verbs::synthesize::{SynthesisArgs, synthesize};
 use super::verbs::{drive, export, fit, limit, made, optimum};
 use super::workload::Fleet;
@@ -20,8 +20,8 @@ use crate::kind::{
     scaled_to, simulate_policy,
 };
 use crate::number::Decimal;
-use crate::report::{Besides, Report, Section};
-use crate::simulation::sweep::{Comparing, Knows, Whole};
+use crate::report::{KindMeasurements, Report, Section};
+use crate::simulation::sweep::{Comparing, Information, Whole};
 use crate::simulation::{Ending, Health, Progress, Settings};
 use crate::typed::load;
 use synth_advice::verbs::{advise, forecast, judge as judging};
@@ -66,7 +66,7 @@ impl Rules for MultiresourceKind {
 
     fn rule(name: &str, workload: Option<&Fleet>) -> Result<Contender, String> {
         if let Some(rule) = SlurmRule::named(name) {
-            return Ok(Contender::Other(Arc::new(rule?)));
+            return Ok(Contender::External(Arc::new(rule?)));
         }
         match workload {
             Some(fleet) => Contender::named(name, fleet),
@@ -78,15 +78,15 @@ impl Rules for MultiresourceKind {
         file.artifact().policy.clone().into()
     }
 
-    fn traits(rule: &Contender, workload: &Fleet) -> (bool, Knows) {
-        (rule.preempts(), rule.knows_of(workload))
+    fn traits(rule: &Contender, workload: &Fleet) -> (bool, Information) {
+        (rule.preempts(), rule.information_about(workload))
     }
 
     fn fits(policy: &NamedPolicy<Self>, fleet: &Fleet) -> Result<(), String> {
         if let Some(file) = &policy.file {
             same_servers(file.workload(), fleet)?;
         }
-        let rule = policy.rule.rule(fleet).map(drop);
+        let rule = policy.rule.build_policy(fleet).map(drop);
         rule.map_err(|why| why.to_string())
     }
 }
@@ -224,18 +224,18 @@ fn run(
         let run = rule.simulate_on(fleet, settings, listener);
         run.map(|run| marked(run, settings))
     };
-    let artifact = policy.judged_on(fleet);
+    let artifact = policy.claims_for(fleet);
     let analysed = artifact.map(|own| (own, as_analysed(own, &own.policy)));
     let once = analysed
         .as_ref()
         .is_some_and(|(own, as_analysed)| own.policy == *as_analysed);
     let watching = Settings {
-        watch: artifact.map_or(Vec::new(), |own| watches(own, workload)),
+        watch: artifact.map_or(Vec::new(), |own| thresholds_to_record(own, workload)),
         ..settings.clone()
     };
     let first = if once { &watching } else { settings };
     let run = simulate(&policy.rule, first, "simulating")?;
-    let knows = policy.rule.knows_of(fleet).words();
+    let knows = policy.rule.information_about(fleet).describe();
     let mut notes = Vec::from_iter(knows.map(|knows| format!("The rule {knows}.")));
     notes.extend(report::start_latency(workload));
     let mut verdicts = Vec::new();
@@ -260,7 +260,7 @@ struct OverLoads(Fleet);
 
 impl Queueing for OverLoads {
     type Measures = Measures;
-    type OfClass = Offered;
+    type OfClass = TypeMeasures;
 
     fn origin(&self) -> (Option<String>, &str) {
         let envelope = self.0.envelope();
@@ -268,14 +268,14 @@ impl Queueing for OverLoads {
     }
 
     fn own_load(&self, time: Option<Duration>) -> VerbResult<f64> {
-        own_load(time, &self.0)
+        solve_load(time, &self.0)
     }
 
     fn scaled(&self, factor: f64) -> Option<Self> {
         self.0.scaled(factor).ok().map(OverLoads)
     }
 
-    fn besides(&self) -> Besides<'_, Measures, Offered> {
+    fn besides(&self) -> KindMeasurements<'_, Measures, TypeMeasures> {
         report::besides(self.0.envelope())
     }
 }

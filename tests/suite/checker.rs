@@ -8,7 +8,7 @@ use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use synth::multiresource::artifact::{
     Artifact, Checked, Claim, Family, Method, MsrConfig, Preemption, Quantity, Route, SearchRecord,
-    SizeLaw, parse, unmet,
+    SizeAssumption, parse, unmet,
 };
 use synth::multiresource::synthesis::{SynthesisOptions, SynthesisOutcome, synthesize};
 use synth::multiresource::workload::{Fleet, Workload};
@@ -155,7 +155,7 @@ fn reports_the_differences_between_workloads() {
         has(&text, from);
         let changed = text.replace(from, to);
         let other = Workload::parse(&changed, "other.yaml").unwrap().workload;
-        let found = artifact.against(&other.into()).into_iter();
+        let found = artifact.differences_from(&other.into()).into_iter();
         found.map(|f| f.to_string()).collect()
     };
     assert_eq!(against("source: MSR paper", "source: elsewhere"), [""; 0]);
@@ -170,9 +170,9 @@ fn reports_the_differences_between_workloads() {
 fn the_order_of_types_is_part_of_the_workload() {
     let mut artifact = valid();
     let fleet = artifact.check().unwrap();
-    assert_eq!(artifact.against(&fleet), []);
+    assert_eq!(artifact.differences_from(&fleet), []);
     artifact.workload.jobs.swap(0, 1);
-    let found = artifact.against(&fleet);
+    let found = artifact.differences_from(&fleet);
     assert_eq!(found[0].path, "workload.jobs");
     let is_told = found[0].message.contains("type-2, type-1, type-3");
     assert!(is_told, "{found:?}");
@@ -208,7 +208,7 @@ fn rejects_exact_methods_for_other_distributions() {
     let forgeries: [fn(&mut Claim); 4] = [
         |claim| claim.holds_for.arrivals = None,
         |claim| claim.holds_for.sizes = None,
-        |claim| claim.holds_for.sizes = Some(SizeLaw::PhaseType),
+        |claim| claim.holds_for.sizes = Some(SizeAssumption::PhaseType),
         |claim| claim.method = Method::ApproximationQueueLength,
     ];
     for (n, forgery) in forgeries.into_iter().enumerate() {

@@ -3,11 +3,11 @@
 use crate::common::*;
 use synth::multiresource::artifact::{
     AdaptiveMsrConfig, Artifact, Backfill, Claim, EmptySlots, Family, HoldsFor, Method, Preemption,
-    Quantity, Route, SizeLaw, Subject, Switching,
+    Quantity, Route, SizeAssumption, Subject, Switching,
 };
 use synth::multiresource::report;
 use synth::multiresource::simulator::{
-    Contender, Health, Judgement, Run, Settings, Verdict, judge, watches,
+    Contender, Health, Judgement, Run, Settings, Verdict, judge, thresholds_to_record,
 };
 use synth::multiresource::synthesis::{SynthesisOptions, SynthesisOutcome, synthesize};
 use synth::multiresource::workload::Workload;
@@ -55,7 +55,7 @@ fn run(workload: &Workload, artifacts: &[&Artifact], events: u64) -> Run {
         precision: 1e-9,
         watch: artifacts
             .iter()
-            .flat_map(|a| watches(a, workload))
+            .flat_map(|a| thresholds_to_record(a, workload))
             .collect(),
         ..Settings::default()
     };
@@ -356,9 +356,9 @@ fn approximations_are_shown_and_never_refuted() {
     assert!(count(&all, Verdict::Refuted) > all.len() / 2, "{all:#?}");
 }
 
-fn assumed(claim: &Claim) -> Option<SizeLaw> {
+fn assumed(claim: &Claim) -> Option<SizeAssumption> {
     let of_program = claim.method == Method::ExactProgram;
-    (!of_program).then_some(SizeLaw::Exponential)
+    (!of_program).then_some(SizeAssumption::Exponential)
 }
 
 /// A claim for Poisson arrivals is not tested on a workload with other arrivals.

@@ -89,7 +89,7 @@ fn a_run_confirms_the_claims() {
     let Synthesis {
         artifact, tuning, ..
     } = synthesized(&cluster, None);
-    assert!(tuning.unwrap().reached);
+    assert!(tuning.unwrap().is_within_tolerance);
     let rule = Rule::Fair(artifact.policy.interruptions);
     let settings = Settings {
         precision: 0.008,
@@ -175,7 +175,7 @@ fn size_distributions_have_the_moments_of_the_paper() {
         (Trial::Hyperexponential, 7.4_f64.sqrt()),
         (Trial::Zipf, 10.61 / 3.58),
     ] {
-        let law = trial.law(&own);
+        let law = trial.distribution(&own);
         assert!((law.mean() - 1.0).abs() < 1e-9, "{trial:?}");
         let is_near = (law.scv().sqrt() / deviation - 1.0).abs() < 0.005;
         assert!(is_near, "{trial:?} {}", law.scv());

@@ -36,7 +36,7 @@ fn reads_a_site_from_its_file_and_from_its_commands() {
     assert_eq!(file.nodes.len(), 4);
     assert_eq!(file.partitions.len(), 3);
     assert_eq!(file.cluster.as_str(), "synthtest");
-    assert_eq!(file.nodes[0].has.get("mem"), Some(15_000));
+    assert_eq!(file.nodes[0].capacity.get("mem"), Some(15_000));
 
     // The commands that are printed must be the commands that were run.
     for command in &Exported::commands("now-4weeks")[1..4] {

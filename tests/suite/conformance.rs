@@ -29,7 +29,7 @@ use synth::multiresource::artifact::{
 };
 use synth::multiresource::live::protocol::{Line, Started};
 use synth::multiresource::policy::{
-    Action, Backfilling, Event, Policy, Reservations, System, own_policy,
+    Action, Backfilling, Event, Policy, Reservations, System, parse_custom_policy,
 };
 use synth::multiresource::simulator::Contender;
 use synth::multiresource::synthesis::{
@@ -281,7 +281,7 @@ fn by_words(words: &str, fleet: &Fleet) -> BackfillingConfig {
 fn of_chain(workload: &Workload) -> Artifact {
     let chain = "msr: {schedules: [{type-1: 1, type-2: 4}, {type-3: 2}, {type-2: 3}],
         rates: [[0, .03, .01], [.04, 0, .02], [.1, .05, 0]]}";
-    let own = own_policy(chain, "chain", &workload.clone().into()).unwrap();
+    let own = parse_custom_policy(chain, "chain", &workload.clone().into()).unwrap();
     let options = SynthesisOptions::new(Preemption::None);
     match analyse(workload, &options, own.msr().unwrap()).unwrap() {
         SynthesisOutcome::Policy(synthesis) => synthesis.artifact,

@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use synth::cli::{EmbeddedAnswer, Embedding, answer};
 use synth::document::with_documents;
-use synth::multiresource::policy::{FIRST_FIT, Knows, Policy, Unsuitable};
-use synth::multiresource::simulator::{OtherRule, with_rules};
+use synth::multiresource::policy::{FIRST_FIT, Information, Policy, Unsuitable};
+use synth::multiresource::simulator::{ExternalRule, with_rules};
 use synth::multiresource::workload::Fleet;
 
 use crate::common::*;
@@ -55,7 +55,7 @@ fn reads_documents_from_memory() {
 #[derive(Debug)]
 struct Other;
 
-impl OtherRule for Other {
+impl ExternalRule for Other {
     fn name(&self) -> &'static str {
         "other"
     }
@@ -64,8 +64,8 @@ impl OtherRule for Other {
         true
     }
 
-    fn knows(&self, _: &Fleet) -> Knows {
-        Knows::Means
+    fn information(&self, _: &Fleet) -> Information {
+        Information::Means
     }
 
     fn rule(&self, _: &Fleet) -> Result<Box<dyn Policy>, Unsuitable> {

@@ -38,7 +38,7 @@ pub(crate) fn load(fleet: &Fleet) -> f64 {
     let solution = solve(fleet, &SolveLimits::default()).unwrap();
     let certificate = &solution.certificate;
     assert!(certificate.proven(), "{certificate:?}");
-    let offered: Vec<f64> = fleet.types().iter().map(|t| t.offered_pieces()).collect();
+    let offered: Vec<f64> = fleet.types().iter().map(|t| t.offered_tasks()).collect();
     let (mut served, mut worth) = (vec![0.0; offered.len()], 0.0);
     for (shape, mix) in fleet.shapes().iter().zip(&solution.mixes) {
         let count = f64::from(shape.count());

@@ -235,12 +235,12 @@ impl<'a> World<'a> {
             _ => self.wait_for_clock(),
         }
         if self.lines.len().is_multiple_of(16) {
-            self.scheduler.audit().unwrap();
+            self.scheduler.check_invariants().unwrap();
         }
     }
 
     fn wait_for_clock(&mut self) {
-        if let Some(wake) = self.scheduler.wake() {
+        if let Some(wake) = self.scheduler.next_wake_time() {
             self.now = self.now.max(wake);
             let ring = self.scheduler.next_clock();
             let ring = ring.filter(|_| self.random.random_bool(self.by_number));
@@ -397,7 +397,7 @@ fn the_cluster_vectors_are_reproduced() {
             put_back += usize::from(line.put_back.is_some());
         }
         assert!(has.iter().all(|count| *count > 0), "{name}: {has:?}");
-        scheduler.audit().unwrap();
+        scheduler.check_invariants().unwrap();
     }
     assert!(put_back > 40, "{put_back}");
 }
@@ -497,7 +497,7 @@ fn adopted_jobs_above_the_capacity_are_counted_as_others() {
     }
     let decided = scheduler.tell(&leave(most + 1, 4.0)).unwrap();
     assert_eq!(decided.start.len(), 1);
-    scheduler.audit().unwrap();
+    scheduler.check_invariants().unwrap();
 }
 
 /// The job must be served as soon as it fits.

@@ -13,7 +13,7 @@ use synth::artifact::Subject;
 use synth::document::WorkloadDocument as _;
 use synth::malleable::analysis::relaxation;
 use synth::malleable::artifact::{Artifact, Checked, Malleable, Quantity, cost};
-use synth::malleable::policy::{Known, Online, Sharing, Underway};
+use synth::malleable::policy::{Known, Online, Sharing, ActiveJob};
 use synth::malleable::simulator::{Dividing, execute, judge_course, simulate};
 use synth::malleable::synthesis::{Options, Outcome, Planned, Tunable, online, plan, tuned};
 use synth::malleable::workload::{Curve, Pool, PoolDocument, Stream, Workload};
@@ -525,7 +525,7 @@ fn the_conformance_vectors_are_reproduced() {
             &[5.0, 4.0, 3.0, 2.0, 1.0, 0.1],
         ];
         let moments = lefts.map(|left| {
-            let underway = |left: &f64| Underway {
+            let underway = |left: &f64| ActiveJob {
                 left: *left,
                 weight: 1.0,
                 curve: stream.curve(),

@@ -4,7 +4,7 @@
 
 use serde::Deserialize;
 use synth::ctmc::cycle::{Levels, Reward, Stages};
-use synth::ctmc::{Edge, Environment, ModulatedQueue, RelativeCompletions, Survival, rounds};
+use synth::ctmc::{Edge, Environment, ModulatedQueue, RelativeCompletions, ResponseTimes, rounds};
 
 #[derive(Deserialize)]
 struct Case {
@@ -53,7 +53,7 @@ impl Case {
         ModulatedQueue::new(environment, lambda, mu, self.servers.clone(), serves)
     }
 
-    fn assert_law(&self, found: &rounds::RoundLaw) {
+    fn assert_law(&self, found: &rounds::StationaryDistribution) {
         let error = (found.mean / number(&self.mean_number) - 1.0).abs();
         let is_near = error < 1e-12 + 100.0 * self.inherent();
         assert!(is_near, "{}: {error:e}", self.name);
@@ -121,7 +121,7 @@ fn the_method_of_rounds_matches_the_reference() {
     for case in cases() {
         let environment = case.environment();
         let queue = case.queue(&environment);
-        let Ok(found) = rounds::law(&queue) else {
+        let Ok(found) = rounds::stationary_distribution(&queue) else {
             let is_known = case.inherent() > 1e-13 || !environment.goes_round();
             assert!(is_known, "{}", case.name);
             continue;
@@ -131,10 +131,10 @@ fn the_method_of_rounds_matches_the_reference() {
         if case.survival.is_empty() {
             continue;
         }
-        let survival = Survival::new(&queue, found.law, 1e10).unwrap();
+        let survival = ResponseTimes::new(&queue, found.law, 1e10).unwrap();
         for (t, expected) in &case.survival {
             let expected = number(expected);
-            let error = (survival.above(*t) - expected).abs();
+            let error = (survival.tail(*t) - expected).abs();
             let is_near = expected < 0.01 || error < 1e-11;
             assert!(is_near, "{}: P(T > {t}) {error:e}", case.name);
         }
@@ -148,7 +148,7 @@ fn the_method_of_rounds_is_precise_for_short_rounds() {
     let mut compared = 0;
     for case in long_rounds() {
         let environment = case.environment();
-        if let Ok(found) = rounds::law(&case.queue(&environment)) {
+        if let Ok(found) = rounds::stationary_distribution(&case.queue(&environment)) {
             compared += 1;
             case.assert_law(&found);
         }
@@ -206,7 +206,7 @@ fn response_times_match_the_reference() {
         let queue = case.queue(&environment);
         let times: Vec<f64> = case.survival.iter().map(|(t, _)| *t).collect();
         let cycle = synth::ctmc::cycle::Cycle::new(&queue, 1e9).unwrap();
-        let found = cycle.left(&queue, &times, 1e9).unwrap();
+        let found = cycle.response_tails(&queue, &times, 1e9).unwrap();
         for ((t, expected), found) in case.survival.iter().zip(found) {
             let error = (found - number(expected)).abs();
             assert!(error < 1e-12, "{}: P(T > {t}) {error:e}", case.name);
@@ -225,10 +225,10 @@ fn relative_completions_are_a_bound_for_the_mean() {
         let queue = case.queue(&environment);
         let relative = RelativeCompletions::new(&queue);
         let rest = number(&case.mean_number) - relative.primary_term();
-        let most = relative.ahead.iter().copied().fold(f64::MIN, f64::max);
-        let least = relative.ahead.iter().copied().fold(f64::MAX, f64::min);
+        let most = relative.relative.iter().copied().fold(f64::MIN, f64::max);
+        let least = relative.relative.iter().copied().fold(f64::MAX, f64::min);
         let slack = 1e3 * case.inherent() * number(&case.mean_number);
-        let most_unused = f64::from(queue.most_servers()) - 1.0;
+        let most_unused = f64::from(queue.max_servers()) - 1.0;
         assert!(rest >= -most - slack, "{}: {rest} {most}", case.name);
         let is_small = rest <= most_unused - least + slack;
         assert!(is_small, "{}: {rest} {least}", case.name);

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use synth::slurm::{Hold, JobId, JobState, NodeState, Slurm, SlurmError, Why};
+use synth::slurm::{Hold, JobId, JobState, NodeState, Slurm, SlurmError, RefusalKind};
 
 use tempfile::TempDir;
 
@@ -74,7 +74,7 @@ fn releases_holds_and_places_jobs() {
     let acted = acted.unwrap();
     let refused = acted.iter().map(|refusal| (refusal.id, refusal.why));
     let refused: Vec<_> = refused.collect();
-    assert_eq!(refused, [(id("999999"), Why::Gone)]);
+    assert_eq!(refused, [(id("999999"), RefusalKind::Gone)]);
     for released in [&first, &task] {
         cluster.wait("the job runs", || {
             let row = cluster.row("synth", released).unwrap();
@@ -97,12 +97,12 @@ fn releases_holds_and_places_jobs() {
     });
     cluster.run("scancel", &[&second]);
     cluster.wait("the job ends", || cluster.row("synth", &second).is_none());
-    assert_eq!(slurm.release(&[id(&second)]).unwrap()[0].why, Why::Gone);
+    assert_eq!(slurm.release(&[id(&second)]).unwrap()[0].why, RefusalKind::Gone);
 
     let fleet = cluster.slurm("fleet");
     let placed = cluster.submit("fleet", 60.0, &[]);
     let found = fleet.place(id(&placed), &["n9"], None).unwrap()[0].why;
-    assert_eq!(found, Why::Other);
+    assert_eq!(found, RefusalKind::Other);
     assert!(fleet.place(id(&placed), &["n4"], None).unwrap().is_empty());
     assert!(fleet.release(&[id(&placed)]).unwrap().is_empty());
     cluster.wait("the job runs on n4", || {
@@ -128,9 +128,9 @@ fn reports_missing_permissions() {
         programs: Some(nobody.folder().to_owned()),
         ..cluster.slurm("synth")
     };
-    assert_eq!(slurm.release(&[id(&job)]).unwrap()[0].why, Why::NoRight);
+    assert_eq!(slurm.release(&[id(&job)]).unwrap()[0].why, RefusalKind::NoRight);
     let found = slurm.place(id(&job), &["n1"], None).unwrap()[0].why;
-    assert_eq!(found, Why::NoRight);
+    assert_eq!(found, RefusalKind::NoRight);
     assert_eq!(cluster.row("synth", &job).unwrap().hold, Hold::User);
 }
 
@@ -180,7 +180,7 @@ fn handles_commands_that_fail_or_do_not_end() {
     fake.script("squeue", "cat /dev/urandom | head -c 200000");
     assert!(slurm.queue().unwrap().rows.is_empty());
     fake.script("squeue", "sleep 60 & sleep 60");
-    assert!(matches!(slurm.queue(), Err(SlurmError::Late { .. })));
+    assert!(matches!(slurm.queue(), Err(SlurmError::Timeout { .. })));
     fake.script("squeue", "echo half a row; exit 1");
     assert!(matches!(
         slurm.queue(),

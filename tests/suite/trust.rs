@@ -142,7 +142,7 @@ fn a_check_reports_derived_and_simulated_claims() {
     let derived = |g: &Grounds| matches!(g, Grounds::Derived(_));
     assert!(checked.grounds().iter().all(derived));
     let rest = |checked: &Checked, path: &str| {
-        let mut noted = checked.beside_claims().iter();
+        let mut noted = checked.other_statements().iter();
         noted.find(|noted| noted.path == path).unwrap().grounds
     };
     assert!(derived(&rest(&checked, "evidence")));

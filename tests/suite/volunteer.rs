@@ -11,7 +11,7 @@ use synth::document::WorkloadDocument as _;
 use synth::simulation::Settings;
 use synth::volunteer::artifact::{Quantity, Volunteer};
 use synth::volunteer::policy::{
-    Answer, Candidate, Dispatch, Host, Queued, Request, Usable, decide,
+    Answer, Candidate, Dispatch, Host, WorkAhead, Request, UsableVersion, decide,
 };
 use synth::volunteer::simulator::{Rule, simulate};
 use synth::volunteer::synthesis::{default_rule, fixed_bound, literal};
@@ -222,7 +222,7 @@ fn vectors() -> Vec<(&'static str, Vector)> {
             "last",
             Dispatch {
                 quantile: None,
-                queued: Queued::All,
+                queued: WorkAhead::All,
                 first_each: None,
                 ..spread
             },
@@ -253,7 +253,7 @@ fn vectors() -> Vec<(&'static str, Vector)> {
         let versions = versions
             .into_iter()
             .zip(0..)
-            .map(|((application, processor), version)| Usable {
+            .map(|((application, processor), version)| UsableVersion {
                 application,
                 version,
                 processor,

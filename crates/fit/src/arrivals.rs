@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 
-use super::dispersion::Excess;
+use super::dispersion::RateModulation;
 use super::report::short;
 use synth_core::number::Decimal;
 use synth_queues::law::{ArrivalProcess, CommonModulation};
@@ -28,7 +28,7 @@ pub(crate) fn modulated(rate: f64, kappa: f64, forgets: f64) -> ArrivalProcess {
 /// Returns the value of `κ` for independent types if the work of all jobs has the given dispersion.
 /// This is `κ = A Σ λ_i E[X_i²] / Σ λ_i E[X_i]²`, with the rate of each type and the moments of its
 /// work.
-pub(crate) fn kappa(types: impl Iterator<Item = (f64, (f64, f64))>, excess: Excess) -> f64 {
+pub(crate) fn kappa(types: impl Iterator<Item = (f64, (f64, f64))>, excess: RateModulation) -> f64 {
     let (mut squares, mut means) = (0.0, 0.0);
     for (rate, (mean, square)) in types {
         squares += rate * square;
@@ -42,7 +42,7 @@ pub(crate) fn kappa(types: impl Iterator<Item = (f64, (f64, f64))>, excess: Exce
 ///
 /// If `v` is the variance of the factor of the rate, `A = λ E[X]²/E[X²] · 2v/r`. The factors are
 /// `1 ± √v`, or 0 and `1 + v` if one of them would be negative.
-pub(crate) fn common(rate: f64, work: (f64, f64), excess: Excess) -> CommonModulation {
+pub(crate) fn common(rate: f64, work: (f64, f64), excess: RateModulation) -> CommonModulation {
     let variance = excess.amount * excess.rate * work.1 / (2.0 * rate * work.0 * work.0);
     let (factors, busy) = if variance <= 1.0 {
         ([1.0 - variance.sqrt(), 1.0 + variance.sqrt()], 0.5)
@@ -58,7 +58,7 @@ pub(crate) fn common(rate: f64, work: (f64, f64), excess: Excess) -> CommonModul
 }
 
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Batched {
+pub(crate) struct BatchStatistics {
     /// The number of batches for each number of jobs.
     counts: BTreeMap<u32, u64>,
     /// `Σ n(n − 1)`, `Σ (n − 1) Σx`, `Σ (n − 1) Σx²`, `Σ ((Σx)² − Σx²)` over all batches, where `n`
@@ -70,7 +70,7 @@ const NUMBERS: usize = 50;
 /// The largest number of jobs in a batch; larger batches are counted as if they had this size.
 const LARGEST: u32 = 100_000;
 
-impl Batched {
+impl BatchStatistics {
     pub(crate) fn add(&mut self, jobs: u32, sum: f64, squares: f64) {
         *self.counts.entry(jobs).or_default() += 1;
         let others = f64::from(jobs - 1);
@@ -82,7 +82,7 @@ impl Batched {
     }
 
     /// Returns the correlation of the sizes of two jobs in the same batch, in \[0, 1\].
-    pub(crate) fn alike(&self) -> f64 {
+    pub(crate) fn size_correlation(&self) -> f64 {
         let [pairs, sum, squares, products] = self.sums;
         let mean = sum / pairs;
         let variance = squares / pairs - mean * mean;
@@ -104,7 +104,7 @@ impl Batched {
             rate: short(rate / mean),
             sizes,
             probabilities: Some(probabilities.iter().map(decimal).collect()),
-            alike: short(self.alike()),
+            alike: short(self.size_correlation()),
         }
     }
 
@@ -145,21 +145,21 @@ mod tests {
 
     #[test]
     fn batches_preserve_rate_and_size_correlation() {
-        let mut batched = Batched::default();
+        let mut batched = BatchStatistics::default();
         for sizes in [vec![5.0], vec![9.0], vec![2.0, 2.0], vec![7.0, 7.0]] {
             let squares = sizes.iter().map(|x| x * x).sum();
             batched.add(sizes.len() as u32, sizes.iter().sum(), squares);
         }
-        assert_eq!(batched.alike(), 1.0);
+        assert_eq!(batched.size_correlation(), 1.0);
         let process = batched.process(3.0);
         assert!((process.rate() - 3.0).abs() < 1e-8, "{process:?}");
         batched.add(2, 9.0, 2.0 * 2.0 + 7.0 * 7.0);
-        assert!((batched.alike() - 1.0 / 3.0).abs() < 1e-12);
+        assert!((batched.size_correlation() - 1.0 / 3.0).abs() < 1e-12);
     }
 
     #[test]
     fn grouping_many_batch_sizes_preserves_the_rate() {
-        let mut batched = Batched::default();
+        let mut batched = BatchStatistics::default();
         (1..=3000).for_each(|n| batched.add(n, f64::from(n), f64::from(n)));
         let process = batched.process(0.5);
         assert!((process.rate() - 0.5).abs() < 1e-8);
@@ -172,7 +172,7 @@ mod tests {
     #[test]
     fn common_modulation_has_the_requested_dispersion() {
         for (amount, forgets) in [(3.0, 0.01), (400.0, 0.02)] {
-            let excess = Excess {
+            let excess = RateModulation {
                 amount,
                 rate: forgets,
             };

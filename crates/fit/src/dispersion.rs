@@ -116,7 +116,7 @@ pub struct Dispersion {
 
 /// The part of the dispersion of work that a modulation of the arrival rate explains.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct Excess {
+pub struct RateModulation {
     /// The limit of the dispersion of work for long windows minus its value at a constant rate
     /// (`A`), which is > 0.
     pub amount: f64,
@@ -127,7 +127,7 @@ pub struct Excess {
 /// A window is only used for the fit if its excess dispersion is larger than this.
 const NOTICEABLE: f64 = 0.05;
 
-impl Excess {
+impl RateModulation {
     /// Fits a modulation to the logarithms with the method of least squares. `base` is the
     /// dispersion at a constant rate, which is 1 if there are no batches. Returns `None` if no
     /// window exceeds it by more than 0.05.
@@ -146,7 +146,7 @@ impl Excess {
         let steps = ((fastest / slowest).ln() / 0.02).ceil() as usize;
         let rates = (0..=steps).map(|n| slowest * (0.02 * n as f64).exp());
         let best = rates.min_by(|a, b| at(*a).0.total_cmp(&at(*b).0))?;
-        Some(Excess {
+        Some(RateModulation {
             amount: at(best).1,
             rate: best,
         })
@@ -242,7 +242,7 @@ mod tests {
             work: 1.0 + amount * rise(rate * w),
             if_independent: 1.0,
         };
-        let found = Excess::of(&windows.map(of).collect::<Vec<_>>(), 1.0).unwrap();
+        let found = RateModulation::of(&windows.map(of).collect::<Vec<_>>(), 1.0).unwrap();
         assert!((found.amount / amount - 1.0).abs() < 0.02, "{found:?}");
         assert!((found.rate / rate - 1.0).abs() < 0.02, "{found:?}");
     }

@@ -1,19 +1,19 @@
 use itertools::Itertools as _;
 
-use super::arrivals::{Batched, common, kappa, modulated};
+use super::arrivals::{BatchStatistics, common, kappa, modulated};
 use super::jobs::{Jobs, NO_LIMIT, observed};
 use super::levels::levels;
 use super::limits::{self, Cut};
 use super::predicted;
 use super::report::{
-    Fit, FitError, FitOptions, FittedArrivals, Report, TriedTypes, TypeFound, short,
+    Fit, FitError, FitOptions, FittedArrivals, Report, CandidateTypes, FittedType, short,
 };
 use super::sizes::Law;
 use super::types::{Types, in_seconds};
-use super::{Dispersion, Excess};
+use super::{Dispersion, RateModulation};
 use synth_core::number::Decimal;
-use synth_multiresource::workload::{FleetDocument, JobDocument, KnownSize};
-use synth_queues::law::{ArrivalProcess, CommonModulation, Size};
+use synth_multiresource::workload::{FleetDocument, JobDocument, SizeInformation};
+use synth_queues::law::{ArrivalProcess, CommonModulation, SizeDistribution};
 use synth_traces::trace::{Observed, TraceJob};
 
 /// Minimum number of jobs for a type to have an empirical size distribution and a modulated rate.
@@ -110,14 +110,14 @@ impl<'a> Fitting<'a> {
         self.types.iter().position(is_own)
     }
 
-    pub(crate) fn conclude(&self, tried: Vec<TriedTypes>) -> Result<Fit, FitError> {
+    pub(crate) fn conclude(&self, tried: Vec<CandidateTypes>) -> Result<Fit, FitError> {
         let (jobs, trace, types) = (self.jobs, self.jobs.trace, &self.types);
         let windows = jobs.windows();
         let dispersion = windows.dispersion(jobs.length(), jobs.per_second);
         let has_batches = self.has_batches();
         let constant: Vec<ArrivalProcess> = if has_batches {
             let batches = jobs.batches(types.len(), |job| self.type_of(job));
-            let process = |(own, batches): (&Type, &Batched)| batches.process(own.rate);
+            let process = |(own, batches): (&Type, &BatchStatistics)| batches.process(own.rate);
             types.iter().zip(&batches).map(process).collect()
         } else {
             let poisson = |own: &Type| ArrivalProcess::Poisson {
@@ -126,7 +126,7 @@ impl<'a> Fitting<'a> {
             types.iter().map(poisson).collect()
         };
         let base = self.dispersion_of(&constant);
-        let excess = Excess::of(&dispersion, base);
+        let excess = RateModulation::of(&dispersion, base);
         let changes = match self.options.arrivals {
             FittedArrivals::Auto if has_batches => together(&dispersion, base),
             FittedArrivals::Auto => apart_or_together(&dispersion),
@@ -136,7 +136,7 @@ impl<'a> Fitting<'a> {
         let mut parts = servers.workload(in_seconds(), self.parts(constant));
         parts.source = Some(self.options.source.clone());
         let all_promise = types.iter().all(|own| own.limit.is_some());
-        parts.known = all_promise.then_some(KnownSize::TypeLimit);
+        parts.known = all_promise.then_some(SizeInformation::TypeLimit);
         let steady = parts.clone();
         match (changes, excess) {
             (FittedArrivals::Modulated, Some(excess)) => self.modulate(&mut parts, excess),
@@ -184,7 +184,7 @@ impl<'a> Fitting<'a> {
             of_no_type: self.of_no_type(),
             predicted: Vec::new(),
         };
-        let is_whole = self.options.since.is_none();
+        let is_whole = self.options.kept_types.is_none();
         Ok(Fit {
             workload,
             report,
@@ -235,14 +235,14 @@ impl<'a> Fitting<'a> {
         for (own, process) in self.types.iter().zip(arrivals) {
             let (mean, square) = own.work;
             let others = process.dispersion() - 1.0;
-            let product = mean * mean + process.alike() * (square - mean * mean);
+            let product = mean * mean + process.equal_size_fraction() * (square - mean * mean);
             all += own.rate * (square + others * product);
             alone += own.rate * square;
         }
         all / alone
     }
 
-    fn modulate(&self, parts: &mut FleetDocument, excess: Excess) {
+    fn modulate(&self, parts: &mut FleetDocument, excess: RateModulation) {
         let follows = |own: &Type| own.law.count >= ENOUGH && excess.rate <= UNSEEN * own.rate;
         let following = self.types.iter().filter(|own| follows(own));
         let kappa = kappa(following.map(|own| (own.rate, own.work)), excess);
@@ -262,7 +262,7 @@ impl<'a> Fitting<'a> {
     }
 
     fn name(&self, own: &Type) -> String {
-        let mut kept = self.options.since.iter().flatten();
+        let mut kept = self.options.kept_types.iter().flatten();
         if let Some((name, _)) = kept.find(|(_, demand)| *demand == own.demand) {
             return name.clone();
         }
@@ -275,12 +275,12 @@ impl<'a> Fitting<'a> {
         nodes.into_iter().chain(words).chain(limit).join("-")
     }
 
-    fn found(&self) -> Vec<TypeFound> {
+    fn found(&self) -> Vec<FittedType> {
         let work = |own: &Type| own.rate * own.work.0;
         let total: f64 = self.types.iter().map(work).sum();
         let found = |own: &Type| {
             let size = size(&own.law, self.jobs.per_second as f64);
-            TypeFound {
+            FittedType {
                 name: self.name(own),
                 limit: own.limit,
                 jobs: own.law.count,
@@ -289,7 +289,7 @@ impl<'a> Fitting<'a> {
                 scv_kept: size.scv(),
                 longest_hundredth: own.law.longest_hundredth(),
                 work: work(own) / total,
-                law: size.law(),
+                law: size.name(),
             }
         };
         self.types.iter().map(found).collect()
@@ -329,7 +329,7 @@ fn apart_or_together(dispersion: &[Dispersion]) -> FittedArrivals {
 
 fn arrivals_of(parts: &FleetDocument) -> &'static str {
     let arrivals = parts.jobs.iter().filter_map(|own| own.arrivals.as_ref());
-    let processes: Vec<&str> = arrivals.map(ArrivalProcess::process).collect();
+    let processes: Vec<&str> = arrivals.map(ArrivalProcess::name).collect();
     let is = |process| processes.contains(&process);
     let modulation = parts.modulation.as_ref();
     match (is("batches"), modulation.map_or(0, |own| own.factors.len())) {
@@ -343,17 +343,17 @@ fn arrivals_of(parts: &FleetDocument) -> &'static str {
     }
 }
 
-fn size(law: &Law, per_second: f64) -> Size {
+fn size(law: &Law, per_second: f64) -> SizeDistribution {
     let seconds = |ticks: f64| short(ticks / per_second);
     let mean = seconds(law.mean());
     if law.count < ENOUGH {
-        return Size::Exponential { mean };
+        return SizeDistribution::Exponential { mean };
     }
     let values = law.parts(law.count.min(VALUES) as usize);
     if values.first() == values.last() {
-        return Size::Deterministic { mean };
+        return SizeDistribution::Deterministic { mean };
     }
-    Size::Empirical {
+    SizeDistribution::Empirical {
         values: values.into_iter().map(seconds).collect(),
         probabilities: None,
     }

@@ -3,7 +3,7 @@ use std::collections::BTreeMap;
 use itertools::Itertools as _;
 use num_integer::Integer;
 
-use super::arrivals::Batched;
+use super::arrivals::BatchStatistics;
 use super::dispersion::{Drift, Windows};
 use super::merge::{Vector, apart};
 use super::report::{FitError, FitListener};
@@ -22,7 +22,7 @@ pub(crate) struct Jobs<'a> {
     /// The number of ticks in a second.
     pub per_second: u64,
     /// The time in which the weight of a job doubles \[s\]; `None` if all weights are equal.
-    doubles: Option<f64>,
+    doubling_time: Option<f64>,
     /// The demand and the mean number in service of each vector.
     pub vectors: Vec<Vector>,
     /// The arrival rate of each vector \[1/s\].
@@ -72,7 +72,7 @@ impl<'a> Jobs<'a> {
             by_limit,
             all,
             of_vector,
-            doubles,
+            doubling_time: doubles,
             vectors: Vec::new(),
             rates: Vec::new(),
             used: Vec::new(),
@@ -150,12 +150,12 @@ impl<'a> Jobs<'a> {
     fn weight(&self, job: &TraceJob) -> f64 {
         let seconds = job.submit as f64 / self.per_second as f64;
         let weight = |doubles: f64| (seconds / doubles).exp2();
-        self.doubles.map_or(1.0, weight)
+        self.doubling_time.map_or(1.0, weight)
     }
 
     pub(crate) fn rate<'j>(&self, jobs: impl Iterator<Item = &'j TraceJob>) -> f64 {
         let seconds = self.seconds();
-        let weight = self.doubles.map_or(seconds, |doubles| {
+        let weight = self.doubling_time.map_or(seconds, |doubles| {
             doubles / std::f64::consts::LN_2 * ((seconds / doubles).exp2() - 1.0)
         });
         jobs.map(|job| self.weight(job)).sum::<f64>() / weight
@@ -167,7 +167,7 @@ impl<'a> Jobs<'a> {
 
     /// Returns the resolution of the clock \[ticks\], which is the greatest common divisor of all
     /// times, but at least one second.
-    pub(crate) fn grain(&self) -> u64 {
+    pub(crate) fn clock_resolution(&self) -> u64 {
         let divisor = self.all.iter().fold(0, |all, job| job.submit.gcd(&all));
         divisor.unsigned_abs().max(self.per_second)
     }
@@ -191,7 +191,7 @@ impl<'a> Jobs<'a> {
     }
 
     pub(crate) fn windows(&self) -> Windows {
-        let mut windows = Windows::new(self.grain(), self.per_second);
+        let mut windows = Windows::new(self.clock_resolution(), self.per_second);
         for (job, work) in self.works() {
             windows.add(job.submit.unsigned_abs(), job.demand as usize, work);
         }
@@ -275,8 +275,8 @@ impl<'a> Jobs<'a> {
         &self,
         types: usize,
         type_of: impl Fn(&TraceJob) -> Option<usize>,
-    ) -> Vec<Batched> {
-        let mut batches = vec![Batched::default(); types];
+    ) -> Vec<BatchStatistics> {
+        let mut batches = vec![BatchStatistics::default(); types];
         for instant in self.instants() {
             let mut groups = BTreeMap::<(u32, usize), (u32, f64, f64)>::new();
             for job in instant {

@@ -49,11 +49,11 @@ mod sizes;
 mod tests;
 mod types;
 
-pub use dispersion::{Dispersion, Drift, Excess};
+pub use dispersion::{Dispersion, Drift, RateModulation};
 pub use predicted::{MOST as MOST_REPLAYED, predict};
 pub use report::{
-    Fit, FitError, FitListener, FitOptions, FittedArrivals, Predicted, Report, TriedTypes,
-    TypeFound,
+    Fit, FitError, FitListener, FitOptions, FittedArrivals, Prediction, Report, CandidateTypes,
+    FittedType,
 };
 
 use fitting::Fitting;
@@ -74,10 +74,10 @@ pub fn fit(
     options: &FitOptions,
     listener: FitListener<'_>,
 ) -> Result<Fit, FitError> {
-    let doubles = options.since.as_ref().map(|_| DOUBLES);
+    let doubles = options.kept_types.as_ref().map(|_| DOUBLES);
     let jobs = Jobs::read(trace, options.by_limit, doubles, listener)?;
     let search = Search::new(&jobs, options.max_types);
-    let (types, tried) = match &options.since {
+    let (types, tried) = match &options.kept_types {
         Some(kept) => {
             let demands: Vec<Vec<f64>> = kept.iter().map(|(_, demand)| demand.clone()).collect();
             let none = "no job fits into a type of the policy: fit the trace again without --since";

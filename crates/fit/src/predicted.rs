@@ -1,12 +1,12 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::report::{Fit, FitError, FitListener, NOTICED, Predicted};
+use super::report::{Fit, FitError, FitListener, NOTICED, Prediction};
 use synth_multiresource::simulator::Contender;
 use synth_multiresource::workload::Fleet;
 use synth_simulation::{Estimate, Settings};
 use synth_traces::replay::{
-    Clock, DecisionState, Kinds, Log, Speed, Stopped, Window, WindowMeasures, gathered, replay,
+    Clock, DecisionState, DemandKinds, Log, Speed, ReplayError, Window, WindowMeasures, replay_workload, replay,
     visits,
 };
 
@@ -40,7 +40,7 @@ pub fn predict(mut fit: Fit, listener: FitListener<'_>) -> Result<Fit, FitError>
             continue;
         };
         let mut of = |fleet: &Fleet| {
-            Ok::<_, FitError>(Predicted {
+            Ok::<_, FitError>(Prediction {
                 rule,
                 replayed,
                 simulated: simulated(fleet, rule, listener)?,
@@ -66,8 +66,8 @@ fn replayed(
     rule: &str,
     listener: FitListener<'_>,
 ) -> Result<Option<[f64; 2]>, FitError> {
-    let (clock, kinds) = (Clock::whole(Speed::ONE), Kinds::exact(log));
-    let Ok((fleet, types)) = gathered(log, &log.jobs, &kinds, clock, 0.0, true) else {
+    let (clock, kinds) = (Clock::whole(Speed::ONE), DemandKinds::exact(log));
+    let Ok((fleet, types)) = replay_workload(log, &log.jobs, &kinds, clock, 0.0, true) else {
         return Ok(None);
     };
     let Ok(contender) = Contender::named(rule, &fleet) else {
@@ -77,7 +77,7 @@ fn replayed(
     let what = format!("replaying the log under {rule}");
     let played = match replay(&contender, &scene, &mut |_| listener(&what)) {
         Ok(played) => played,
-        Err(Stopped::Interrupted) => return Err(FitError::Interrupted),
+        Err(ReplayError::Interrupted) => return Err(FitError::Interrupted),
         Err(_) => return Ok(None),
     };
     let per_second = log.tick.per_second() as f64;

@@ -2,7 +2,7 @@ use clap::ValueEnum;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::dispersion::{Dispersion, Drift, Excess};
+use super::dispersion::{Dispersion, Drift, RateModulation};
 use synth_core::document::DocumentError;
 use synth_core::number::Decimal;
 use synth_make::program::ProgramError;
@@ -26,7 +26,7 @@ pub struct FitOptions {
     pub by_limit: bool,
     /// The types that should be kept. Each of them has a name, `R` demands, and the number of
     /// servers. If this is set, recent jobs have more weight.
-    pub since: Option<Vec<(String, Vec<f64>)>>,
+    pub kept_types: Option<Vec<(String, Vec<f64>)>>,
 }
 
 /// A callback that receives progress messages and returns whether to continue.
@@ -90,13 +90,13 @@ pub struct Report {
     /// Whether `load` is proven.
     pub load_proven: bool,
     /// Loads by number of types.
-    pub load_by_types: Vec<TriedTypes>,
+    pub load_by_types: Vec<CandidateTypes>,
     /// The types.
-    pub types: Vec<TypeFound>,
+    pub types: Vec<FittedType>,
     /// A description of how jobs arrive in the workload.
     pub arrivals: &'static str,
     /// The modulation that is indicated by the dispersion of work, even if it is not used.
-    pub excess: Option<Excess>,
+    pub excess: Option<RateModulation>,
     /// The dispersions for each length of the windows.
     pub dispersion: Vec<Dispersion>,
     /// The share of the jobs that are submitted at the same instant as others of their user or
@@ -105,7 +105,7 @@ pub struct Report {
     /// Loads of the three thirds of the span.
     pub thirds: [f64; 3],
     /// The results of the simulation for some of the rules, compared with replays of the log.
-    pub predicted: Vec<Predicted>,
+    pub predicted: Vec<Prediction>,
     /// The load of the last week, compared to the weeks before.
     pub drift: Option<Drift>,
     /// The number of jobs that do not fit into any of the kept types, and their share of the work.
@@ -114,7 +114,7 @@ pub struct Report {
 
 /// A job type of the fitted workload.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct TypeFound {
+pub struct FittedType {
     /// Its name.
     pub name: String,
     /// The longest limit of the jobs \[s\] if types are split by limits and the jobs have any.
@@ -137,7 +137,7 @@ pub struct TypeFound {
 
 /// The results of a rule for the log and for the workload. All times are in seconds.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct Predicted {
+pub struct Prediction {
     /// The rule.
     pub rule: &'static str,
     /// The mean wait and the mean response time if the jobs of the log are replayed.
@@ -154,7 +154,7 @@ pub(super) const NOTICED: f64 = 0.01;
 /// The same for a warning.
 const WARNED: f64 = 0.05;
 
-impl Predicted {
+impl Prediction {
     /// Returns the wait in the simulation divided by the wait in the log.
     pub fn ratio(&self) -> Option<f64> {
         let [wait, _] = self.simulated?;
@@ -203,7 +203,7 @@ pub enum FitError {
 }
 
 /// A number of types that was tried, and its load.
-pub type TriedTypes = (usize, f64);
+pub type CandidateTypes = (usize, f64);
 
 /// Rounds a value to nine significant digits, because a trace is not more precise than this.
 pub(super) fn short(value: f64) -> Decimal {

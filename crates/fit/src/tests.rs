@@ -20,7 +20,7 @@ fn plain() -> FitOptions {
         rounding_loss: 0.0,
         arrivals: FittedArrivals::Auto,
         by_limit: false,
-        since: None,
+        kept_types: None,
     }
 }
 
@@ -200,7 +200,7 @@ fn splits_types_by_limits_that_predict_sizes() {
     options.by_limit = true;
     let fit = fitted(&rows, &options).unwrap();
     let workload = server(&fit);
-    assert!(workload.has_limits(), "{:?}", workload.known());
+    assert!(workload.has_limits(), "{:?}", workload.size_information());
     let short = workload.types().iter();
     let short: Vec<_> = short.filter(|t| t.mean_size() < 1000.0).collect();
     assert_eq!(short.len(), 2, "one for each demand");
@@ -228,7 +228,7 @@ fn weights_recent_jobs_more_and_keeps_types() {
     let kept = [("narrow", 4.0), ("wide", 16.0), ("never", 64.0)];
     let kept = kept.map(|(name, demand)| (name.to_owned(), vec![demand]));
     let mut options = plain();
-    options.since = Some(kept.to_vec());
+    options.kept_types = Some(kept.to_vec());
     let fit = fitted(&rows, &options).unwrap();
     let workload = server(&fit);
     let names: Vec<&str> = workload.types().iter().map(|job| job.name()).collect();
@@ -244,7 +244,7 @@ fn weights_recent_jobs_more_and_keeps_types() {
     assert_eq!(fit.report.of_no_type, (0, 0.0));
     let none = [("small".to_owned(), vec![1.0])];
     let mut options = plain();
-    options.since = Some(none.to_vec());
+    options.kept_types = Some(none.to_vec());
     let refused = fitted(&rows, &options).unwrap_err().to_string();
     assert!(refused.contains("no job fits into a type"), "{refused}");
 }

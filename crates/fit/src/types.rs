@@ -2,10 +2,10 @@ use std::collections::btree_map::{BTreeMap, Entry};
 
 use super::jobs::Jobs;
 use super::merge::{Merging, Vector, apart};
-use super::report::{FitError, TriedTypes, short};
+use super::report::{FitError, CandidateTypes, short};
 use synth_core::number::Decimal;
 use synth_make::program::{self, SolveLimits};
-use synth_multiresource::workload::{Dominating, FleetDocument, JobDocument};
+use synth_multiresource::workload::{TypeAssignment, FleetDocument, JobDocument};
 
 #[derive(Clone, Debug)]
 pub(crate) struct Types {
@@ -54,7 +54,7 @@ impl<'a> Search<'a> {
         most: usize,
         loss: f64,
         mut listener: impl FnMut(usize),
-    ) -> Result<(Types, Vec<TriedTypes>), FitError> {
+    ) -> Result<(Types, Vec<CandidateTypes>), FitError> {
         let occurring = self.jobs.vectors.iter().filter(|vector| vector.busy > 0.0);
         let occurring = occurring.count();
         let most = most.min(occurring).max(1);
@@ -89,7 +89,7 @@ impl<'a> Search<'a> {
             load_of(count, &mut tried)?;
         }
         let load = |types: &Types| (types.demands.len(), types.load.0);
-        let mut loads: Vec<TriedTypes> = tried.values().map(load).collect();
+        let mut loads: Vec<CandidateTypes> = tried.values().map(load).collect();
         loads.dedup_by_key(|(count, _)| *count);
         let types = tried.remove(&enough);
         Ok((types.expect("the sufficient number was tried"), loads))
@@ -105,9 +105,9 @@ impl<'a> Search<'a> {
 
     /// Keeps the types (K × (R + 1)) that serve at least one vector; `None` if there are none.
     pub(crate) fn serving(&self, demands: &[Vec<f64>]) -> Result<Option<Types>, FitError> {
-        let dominating = Dominating::of(demands, &self.jobs.trace.servers.total());
+        let dominating = TypeAssignment::of(demands, &self.jobs.trace.servers.total());
         let serves = |vector: &Vector| {
-            let types = dominating.types_of(&vector.demand);
+            let types = dominating.candidate_types(&vector.demand);
             types.first().map(|(_, i)| *i).filter(|_| vector.busy > 0.0)
         };
         let of_vector: Vec<Option<usize>> = self.jobs.vectors.iter().map(serves).collect();

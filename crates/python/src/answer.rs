@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use pyo3::prelude::*;
 use synth::cli::{self, Embedding};
 use synth::document::{Documents, with_documents};
-use synth_multiresource::simulator::{OtherRule, with_rules};
+use synth_multiresource::simulator::{ExternalRule, with_rules};
 
 use crate::rule::{Broken, PythonRule};
 use crate::threads;
@@ -99,7 +99,7 @@ pub fn answer(
     let broken = Broken::new(Arc::clone(&flag.0));
     let rule = |(name, policy, seed)| {
         let rule = PythonRule::new(py, name, policy, seed, broken.clone())?;
-        Ok(Arc::new(rule) as Arc<dyn OtherRule>)
+        Ok(Arc::new(rule) as Arc<dyn ExternalRule>)
     };
     let rules = policies.into_iter().map(rule).collect::<PyResult<_>>()?;
     let documents = documents.into_iter();

@@ -6,7 +6,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use synth::kind::Kind;
 use synth::multiresource::MultiresourceKind;
-use synth_multiresource::simulator::Stepping;
+use synth_multiresource::simulator::SteppedRun;
 use synth_multiresource::workload::Fleet;
 
 use crate::system::Shape;
@@ -16,11 +16,11 @@ use crate::system::Shape;
 pub struct Episode {
     fleet: Fleet,
     shape: Arc<Shape>,
-    run: Mutex<Stepping>,
+    run: Mutex<SteppedRun>,
 }
 
 impl Episode {
-    fn run(&self) -> MutexGuard<'_, Stepping> {
+    fn run(&self) -> MutexGuard<'_, SteppedRun> {
         self.run.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -46,14 +46,14 @@ impl Episode {
         }
         Ok(Episode {
             shape: Arc::new(Shape::of(&fleet)),
-            run: Mutex::new(Stepping::new(&fleet, seed, number)),
+            run: Mutex::new(SteppedRun::new(&fleet, seed, number)),
             fleet,
         })
     }
 
     /// Starts again with different random numbers.
     fn reset(&self, seed: u64, number: u32) {
-        *self.run() = Stepping::new(&self.fleet, seed, number);
+        *self.run() = SteppedRun::new(&self.fleet, seed, number);
     }
 
     /// Starts the oldest waiting job of type i. If there is none or it does not fit, this has no

@@ -10,8 +10,8 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use synth::multiresource::policy as rules;
-use synth_multiresource::policy::{CloneRule, Knows, Policy, Unsuitable};
-use synth_multiresource::simulator::OtherRule;
+use synth_multiresource::policy::{CloneRule, Information, Policy, Unsuitable};
+use synth_multiresource::simulator::ExternalRule;
 use synth_multiresource::workload::Fleet;
 
 use crate::system::{Event, Shape, System};
@@ -61,7 +61,7 @@ pub struct PythonRule {
     name: &'static str,
     policy: Py<PyAny>,
     preempts: bool,
-    knows: Knows,
+    knows: Information,
     clocks: usize,
     /// `true` if it is only called when a waiting job fits or a clock fires.
     if_fits: bool,
@@ -84,9 +84,9 @@ impl PythonRule {
         }
         let knows: String = attribute(own, intern!(py, "knows"), "means".into())?;
         let knows = match knows.as_str() {
-            "means" => Knows::Means,
-            "estimates" => Knows::Estimates,
-            "sizes" => Knows::Sizes,
+            "means" => Information::Means,
+            "estimates" => Information::Estimates,
+            "sizes" => Information::Sizes,
             _ => {
                 let why = format!(
                     "{name}.knows is {knows:?}: write \"means\", \"estimates\" or \"sizes\""
@@ -134,7 +134,7 @@ impl Debug for PythonRule {
     }
 }
 
-impl OtherRule for PythonRule {
+impl ExternalRule for PythonRule {
     fn name(&self) -> &'static str {
         self.name
     }
@@ -147,7 +147,7 @@ impl OtherRule for PythonRule {
         true
     }
 
-    fn knows(&self, _: &Fleet) -> Knows {
+    fn information(&self, _: &Fleet) -> Information {
         self.knows
     }
 
@@ -186,7 +186,7 @@ struct Online {
     own: Result<Own, String>,
     shape: Arc<Shape>,
     preempts: bool,
-    knows: Knows,
+    knows: Information,
     clocks: usize,
     if_fits: bool,
     seed: u64,
@@ -288,7 +288,7 @@ impl Policy for Online {
         self.preempts
     }
 
-    fn knows(&self) -> Knows {
+    fn information(&self) -> Information {
         self.knows
     }
 

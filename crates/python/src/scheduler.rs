@@ -40,6 +40,6 @@ impl Scheduler {
 
     /// Describes what the policy is currently doing.
     fn doing(&self) -> Option<String> {
-        self.own().0.doing()
+        self.own().0.activity()
     }
 }

@@ -106,7 +106,7 @@ impl Shape {
 
     pub fn free(&self, system: &rules::System) -> Vec<f64> {
         let units = self.units.iter().enumerate();
-        units.map(|(j, unit)| system.free_room(j) * unit).collect()
+        units.map(|(j, unit)| system.total_free(j) * unit).collect()
     }
 }
 

@@ -98,7 +98,7 @@ impl Arrivals {
 
     /// Returns `true` if the sizes must be drawn together with the arrivals. This is the case if
     /// there are batches in which all jobs have the same size.
-    pub fn tells_sizes(&self) -> bool {
+    pub fn draws_sizes(&self) -> bool {
         let is_alike = |batches: &Batches| batches.alike.is_some();
         match &self.flow {
             Flow::Poisson(_) => false,
@@ -143,7 +143,7 @@ impl Arrivals {
 }
 
 /// The arrivals that are next, which are generated in blocks because this is faster.
-pub struct Coming {
+pub struct ArrivalBuffer {
     arrivals: Arrivals,
     block: Box<[Arrival]>,
     sizes: Box<[f64]>,
@@ -152,11 +152,11 @@ pub struct Coming {
 
 const BLOCK: usize = 256;
 
-impl Coming {
+impl ArrivalBuffer {
     /// Creates the buffer.
     pub fn new(arrivals: Arrivals) -> Self {
-        let sizes = if arrivals.tells_sizes() { BLOCK } else { 0 };
-        Coming {
+        let sizes = if arrivals.draws_sizes() { BLOCK } else { 0 };
+        ArrivalBuffer {
             arrivals,
             block: vec![Arrival::default(); BLOCK].into(),
             sizes: vec![f64::NAN; sizes].into(),
@@ -164,7 +164,7 @@ impl Coming {
         }
     }
 
-    /// Adds the given number of jobs of each class at time 0. Call this before [`Coming::peek`].
+    /// Adds the given number of jobs of each class at time 0. Call this before [`ArrivalBuffer::peek`].
     pub fn begin_with(&mut self, jobs: &[u64]) {
         self.arrivals.begin_with(jobs);
     }
@@ -180,7 +180,7 @@ impl Coming {
         self.block[self.next]
     }
 
-    /// Consumes the arrival returned by [`Coming::peek`] and returns its size \[time\], or NaN if
+    /// Consumes the arrival returned by [`ArrivalBuffer::peek`] and returns its size \[time\], or NaN if
     /// the size was not drawn with the arrival.
     #[inline(always)]
     pub fn pass(&mut self) -> f64 {

@@ -6,12 +6,12 @@ use std::collections::BinaryHeap;
 /// these entries than valid ones, so that the memory is proportional to the number of running jobs.
 /// The caller decides whether an entry is valid.
 #[derive(Default)]
-pub struct Calendar {
+pub struct CompletionQueue {
     /// The bits of the time, which have the same order as doubles ≥ 0, and the slot.
     ends: BinaryHeap<Reverse<(u64, u32)>>,
 }
 
-impl Calendar {
+impl CompletionQueue {
     /// Adds the completion time of the job in this slot.
     pub fn push(&mut self, end: f64, slot: u32) {
         self.ends.push(Reverse((end.to_bits(), slot)));
@@ -29,7 +29,7 @@ impl Calendar {
         f64::INFINITY
     }
 
-    /// Removes the entry that [`Calendar::next`] returned, and returns its slot.
+    /// Removes the entry that [`CompletionQueue::next`] returned, and returns its slot.
     pub fn take(&mut self) -> Option<u32> {
         self.ends.pop().map(|Reverse((_, slot))| slot)
     }

@@ -1,7 +1,7 @@
 //! Tests if a number of jobs that was found to grow also grows if it starts from a much higher
 //! level.
 
-use super::recorder::{Replication, ReplicationSoFar};
+use super::recorder::{Replication, ReplicationState};
 use super::sample::Seen;
 use super::settings::{JobClass, Settings};
 use std::sync::atomic::Ordering;
@@ -110,7 +110,7 @@ fn rises<R: Replication>(
         if let Some(violation) = pair.iter_mut().find_map(R::audit) {
             return Err(violation.clone());
         }
-        let now = work(classes, pair.iter().map(|own| own as &dyn ReplicationSoFar));
+        let now = work(classes, pair.iter().map(|own| own as &dyn ReplicationState));
         let time = pair.iter().map(|own| own.now()).sum::<f64>() / pair.len() as f64;
         let by_chance = SURELY * (variance * time).sqrt();
         let rise = now - *first.get_or_insert(now);
@@ -128,7 +128,7 @@ fn rises<R: Replication>(
 /// share of the load of a class is its share of the work.
 fn work<'a>(
     classes: &[JobClass],
-    engines: impl ExactSizeIterator<Item = &'a dyn ReplicationSoFar> + Clone,
+    engines: impl ExactSizeIterator<Item = &'a dyn ReplicationState> + Clone,
 ) -> f64 {
     let of_class = |(i, class): (usize, &JobClass)| {
         let jobs: u64 = engines.clone().map(|e| e.present(i)).sum();

@@ -64,26 +64,26 @@ mod sample_header;
 pub use comparison::{Pair, Ranked, Ranking, paired_difference, paired_ratio};
 pub use run::{ClassResult, EndedRuns, Ending, Health, Run};
 pub use settings::{JobClass, Progress, Settings, total_arrival_rate};
-pub use settling::Unsettled;
+pub use settling::NotConverged;
 pub use statistics::{BATCHES, Estimate, median, over_replications, student};
 pub use stretch::{Stint, Stretch};
 pub use watch::{FirstMoment, Meter, Stay, Threshold, Watch, Watched};
 
-pub use arrivals::{Arrival, Arrivals, Batches, Coming, Modulated, Process};
-pub use calendar::{Calendar, Tournament};
+pub use arrivals::{Arrival, Arrivals, Batches, ArrivalBuffer, Modulated, Process};
+pub use calendar::{CompletionQueue, Tournament};
 pub use growth::{FromAbove, Growth};
 pub use quantiles::Histogram;
 pub use queue::{
-    Departure, Discipline, Gauges, INTERRUPTIONS, MEASURED, Queue, QueueMeasure, QueueRun,
+    Departure, Discipline, QueueIntegrals, INTERRUPTIONS, MEASURED, Queue, QueueMeasure, QueueRun,
     busy_column,
 };
 pub use random::{RandomStream, Streams};
-pub use recorder::{Recorder, Replication, ReplicationSoFar};
+pub use recorder::{Recorder, Replication, ReplicationState};
 pub use replication::{BURST, go_on, replicate, results};
 pub use sample::Sample;
 pub use series::Passed;
 pub use sizes::{Sampler, numbers, weights};
-pub use verdict::{Found, Judgement, Measuring, Verdict, judge_all};
+pub use verdict::{ClaimMeasurement, Judgement, ClaimMeter, Verdict, judge_all};
 
 #[cfg(test)]
 mod tests;

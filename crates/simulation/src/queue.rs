@@ -1,21 +1,21 @@
 use super::{
-    Arrivals, BURST, Coming, Estimate, Found, Health, JobClass, Judgement, Measuring, Meter,
-    Passed, Progress, RandomStream, Recorder, Replication, ReplicationSoFar, Run, Sample, Sampler,
+    Arrivals, BURST, ArrivalBuffer, Estimate, ClaimMeasurement, Health, JobClass, Judgement, ClaimMeter, Meter,
+    Passed, Progress, RandomStream, Recorder, Replication, ReplicationState, Run, Sample, Sampler,
     Settings, Stay, Streams, judge_all, replicate,
 };
-use synth_core::artifact::{Claim, Quantity, Side, Unmet};
-use synth_queues::law::Size;
+use synth_core::artifact::{Claim, Quantity, Side, ViolatedAssumptions};
+use synth_queues::law::SizeDistribution;
 
 /// A queueing discipline, which is used to decide how the servers are shared between jobs.
 pub trait Discipline: Send {
     /// Adds a job of the given class and size \[work\], which arrives at the time `now`.
-    fn arrive(&mut self, now: f64, class: u32, size: f64, gauges: &mut Gauges);
+    fn arrive(&mut self, now: f64, class: u32, size: f64, gauges: &mut QueueIntegrals);
 
     /// Returns the time of the next event if no job arrives before.
     fn next(&mut self) -> f64;
 
     /// Executes the event at its time `now`, and returns the job that departs, if any.
-    fn happen(&mut self, now: f64, gauges: &mut Gauges) -> Option<Departure>;
+    fn happen(&mut self, now: f64, gauges: &mut QueueIntegrals) -> Option<Departure>;
 
     /// Checks the invariants.
     fn audit(&self) -> Result<(), String>;
@@ -33,7 +33,7 @@ pub struct Departure {
 }
 
 /// The values that are integrated over the time of the simulation.
-pub struct Gauges {
+pub struct QueueIntegrals {
     present: Vec<Meter>,
     in_service: Vec<Meter>,
     busy: Vec<Meter>,
@@ -43,7 +43,7 @@ pub struct Gauges {
     origin: f64,
 }
 
-impl Gauges {
+impl QueueIntegrals {
     fn of(&self, class: u32) -> usize {
         if self.apart { class as usize } else { 0 }
     }
@@ -104,7 +104,7 @@ pub struct Queue<'a> {
     /// The rate at which the jobs of each class arrive \[1/time\].
     pub rates: &'a [f64],
     /// The distribution of the size, which is the same for all jobs.
-    pub size: &'a Size,
+    pub size: &'a SizeDistribution,
     /// The number of servers.
     pub servers: usize,
 }
@@ -138,7 +138,7 @@ impl Queue<'_> {
         let columns = busy_column(self.servers.min(MEASURED));
         QueueEngine {
             discipline: discipline([streams.service, streams.routing]),
-            gauges: Gauges {
+            gauges: QueueIntegrals {
                 present: gauges(self.classes.len()),
                 in_service: gauges(self.classes.len()),
                 busy: gauges(self.servers),
@@ -148,7 +148,7 @@ impl Queue<'_> {
                 origin: 0.0,
             },
             recorder: Recorder::new(self.classes, columns, settings),
-            coming: Coming::new(Arrivals::poisson(self.rates, streams.arrivals)),
+            coming: ArrivalBuffer::new(Arrivals::poisson(self.rates, streams.arrivals)),
             law: Sampler::of(self.size),
             sizes: streams.sizes,
             now: 0.0,
@@ -161,9 +161,9 @@ impl Queue<'_> {
 /// Arrivals and sizes have their own streams, so that they are the same for all disciplines.
 struct QueueEngine<D> {
     discipline: D,
-    gauges: Gauges,
+    gauges: QueueIntegrals,
     recorder: Recorder,
-    coming: Coming,
+    coming: ArrivalBuffer,
     law: Sampler,
     sizes: RandomStream,
     now: f64,
@@ -229,7 +229,7 @@ impl<D: Discipline> QueueEngine<D> {
     }
 }
 
-impl<D: Discipline> ReplicationSoFar for QueueEngine<D> {
+impl<D: Discipline> ReplicationState for QueueEngine<D> {
     fn recorder(&self) -> &Recorder {
         &self.recorder
     }
@@ -297,7 +297,7 @@ pub struct QueueRun<'a, M, Q: Quantity> {
     /// The results of the run.
     pub run: &'a Run<M, ()>,
     /// Returns the assumptions of the claim that are not satisfied by this workload.
-    pub unmet: &'a dyn Fn(&Claim<Q>) -> Unmet,
+    pub unmet: &'a dyn Fn(&Claim<Q>) -> ViolatedAssumptions,
     /// Returns the fraction of time that the server of a claim is busy.
     pub utilization: &'a dyn Fn(&Claim<Q>) -> Option<Estimate>,
 }
@@ -314,7 +314,7 @@ impl<M, Q: Quantity<Measure = QueueMeasure>> QueueRun<'_, M, Q> {
     }
 }
 
-impl<M, Q: Quantity<Measure = QueueMeasure>> Measuring<Q> for QueueRun<'_, M, Q> {
+impl<M, Q: Quantity<Measure = QueueMeasure>> ClaimMeter<Q> for QueueRun<'_, M, Q> {
     fn unexamined(&self, claim: &Claim<Q>) -> Option<&'static str> {
         match claim.quantity.row().measure {
             QueueMeasure::Nothing(why) => Some(why),
@@ -325,11 +325,11 @@ impl<M, Q: Quantity<Measure = QueueMeasure>> Measuring<Q> for QueueRun<'_, M, Q>
         }
     }
 
-    fn unmet(&self, claim: &Claim<Q>) -> Unmet {
+    fn unmet(&self, claim: &Claim<Q>) -> ViolatedAssumptions {
         (self.unmet)(claim)
     }
 
-    fn found(&self, claim: &Claim<Q>) -> Option<Found> {
+    fn found(&self, claim: &Claim<Q>) -> Option<ClaimMeasurement> {
         let run = self.run;
         let class = self.class(claim).map(|i| &run.types[i]);
         let number = class.map_or(run.mean_number, |class| class.mean_number);
@@ -339,12 +339,12 @@ impl<M, Q: Quantity<Measure = QueueMeasure>> Measuring<Q> for QueueRun<'_, M, Q>
             }
             QueueMeasure::Number => number?,
             QueueMeasure::Utilization => {
-                return Some(Found::mean((self.utilization)(claim)?, claim.value));
+                return Some(ClaimMeasurement::mean((self.utilization)(claim)?, claim.value));
             }
             QueueMeasure::Nothing(_) => return None,
         };
-        let found = Found::of_queue(measured, claim.value, claim.half_width, Side::Equal);
-        Some(found.settled(number, class.map_or(u64::MAX, |class| class.completions)))
+        let found = ClaimMeasurement::of_queue(measured, claim.value, claim.half_width, Side::Equal);
+        Some(found.trusted_if_long(number, class.map_or(u64::MAX, |class| class.completions)))
     }
 
     fn excess(&self, claim: &Claim<Q>) -> Option<Vec<f64>> {

@@ -40,7 +40,7 @@ impl Stays {
 }
 
 /// The state of a replication as seen by statistics, which are compiled once for all engines.
-pub trait ReplicationSoFar {
+pub trait ReplicationState {
     /// Returns the measurements that were recorded.
     fn recorder(&self) -> &Recorder;
 
@@ -64,7 +64,7 @@ pub trait ReplicationSoFar {
 }
 
 /// One of several independent runs of an engine.
-pub trait Replication: ReplicationSoFar + Send {
+pub trait Replication: ReplicationState + Send {
     /// The reason why a simulation is invalid: an infeasible decision, or an invariant that does
     /// not hold.
     type Violation: Clone;

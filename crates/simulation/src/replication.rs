@@ -2,7 +2,7 @@ use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use super::growth::FromAbove;
-use super::recorder::{Replication, ReplicationSoFar};
+use super::recorder::{Replication, ReplicationState};
 use super::run::{EndedRuns, Ending};
 use super::sample::Seen;
 use super::settings::{JobClass, Progress, Settings};
@@ -17,13 +17,13 @@ pub const BURST: u64 = 1 << 14;
 /// is sufficiently precise as well. If a run has seen few long queues, it looks precise too early.
 /// With a single check, too many of the intervals would not contain the mean, and nearly all of
 /// these would be too low.
-pub(crate) const FIRST_LOOK: u64 = 1_000_000;
+pub(crate) const MIN_PRECISION_EVENTS: u64 = 1_000_000;
 
 /// The number of times that the progress of a run is computed between two of these checks.
 const VIEWS: i32 = 3;
 
 fn seen<'a, R: Replication>(engines: &'a [R], classes: &'a [JobClass]) -> Seen<'a> {
-    let engines = engines.iter().map(|e| e as &dyn ReplicationSoFar).collect();
+    let engines = engines.iter().map(|e| e as &dyn ReplicationState).collect();
     Seen { classes, engines }
 }
 
@@ -84,7 +84,7 @@ pub fn go_on<R: Replication>(
     let replications = engines.len() as u64;
     let (mut view, mut was_precise) = (-VIEWS, false);
     loop {
-        let checkpoint = FIRST_LOOK as f64 * (f64::from(view) / f64::from(VIEWS)).exp2();
+        let checkpoint = MIN_PRECISION_EVENTS as f64 * (f64::from(view) / f64::from(VIEWS)).exp2();
         let goal = (checkpoint as u64).min(settings.events);
         let goal = goal.div_ceil(replications);
         let run = |engine: &mut R| engine.run(goal, settings.crowd, || late() || interrupted());

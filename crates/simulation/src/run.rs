@@ -4,10 +4,10 @@ use serde::{Deserialize, Serialize};
 use super::growth::Growth;
 use super::memory;
 use super::quantiles::Histogram;
-use super::recorder::{ReplicationSoFar, Stays};
+use super::recorder::{ReplicationState, Stays};
 use super::sample::{Sample, Seen, mean_number};
 use super::settings::Settings;
-use super::settling::{self, Unsettled};
+use super::settling::{self, NotConverged};
 use super::statistics::{self, Estimate};
 use super::watch::{Threshold, Watched};
 
@@ -116,7 +116,7 @@ pub struct Run<M = (), C = ()> {
     pub health: Health,
     /// The reason why the run has not converged, if no growth was detected.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub unsettled: Option<Unsettled>,
+    pub unsettled: Option<NotConverged>,
     /// The mean of the response times of all jobs.
     pub mean_response: Option<Estimate>,
     /// The mean time that a job is in the system but not in service, for all jobs.
@@ -184,10 +184,10 @@ impl EndedRuns<'_> {
         let (health, unsettled) = match measured.map(|s| settling::unsettled(seen, s)) {
             _ if slow_clock.is_some() => (Health::Unsettled, slow_clock),
             _ if grew => match self.growth {
-                Some(Growth::Turns(jobs)) => (Health::Unsettled, Some(Unsettled::Turns { jobs })),
+                Some(Growth::Turns(jobs)) => (Health::Unsettled, Some(NotConverged::Turns { jobs })),
                 _ => (Health::Unstable, None),
             },
-            None => (Health::Unsettled, Some(Unsettled::NoLevel)),
+            None => (Health::Unsettled, Some(NotConverged::NoLevel)),
             Some(Some(why)) => (Health::Unsettled, Some(why)),
             Some(None) => (Health::Settled, None),
         };
@@ -197,14 +197,14 @@ impl EndedRuns<'_> {
         let of_class_i: Vec<Stays> = all.iter().map(|&i| together(stays(i))).collect();
         let watched = watched(engines, measured, health == Health::Settled);
         let types = all.iter().map(|&i| {
-            let own = of_class(measured.filter(|m| m.tells(&classes[i])), i);
+            let own = of_class(measured.filter(|m| m.is_long_enough_for(&classes[i])), i);
             self.class_result(s, (&of_class_i[i], &watched), own, i)
         });
         let types: Vec<ClassResult<C>> = types.collect();
         let means = types.iter().map(|t| Some(t.mean_response?.mean));
         let means: Option<Vec<f64>> = means.collect();
         let weights: Vec<f64> = classes.iter().map(|class| class.weight).collect();
-        let tells_all = s.filter(|s| classes.iter().all(|class| s.tells(class)));
+        let tells_all = s.filter(|s| classes.iter().all(|class| s.is_long_enough_for(class)));
         let finite = |x: f64| Some(x).filter(|x| x.is_finite());
         let of_replications = |values: Option<Vec<f64>>| match values {
             Some(values) => values.into_iter().map(finite).collect(),
@@ -212,7 +212,7 @@ impl EndedRuns<'_> {
         };
         let weighted = tells_all.map(|s| s.weighted_replications(&weights));
         let everything = together(of_class_i.iter());
-        let p99 = |engine: &&dyn ReplicationSoFar| {
+        let p99 = |engine: &&dyn ReplicationState| {
             let stays = all.iter().flat_map(|&i| engine.recorder().stays(i));
             together(stays).responses.quantile(0.99)
         };
@@ -253,7 +253,7 @@ impl EndedRuns<'_> {
         i: usize,
     ) -> ClassResult<C> {
         let (class, engines) = (&self.seen.classes[i], &self.seen.engines);
-        let sample = s.filter(|s| s.tells(class));
+        let sample = s.filter(|s| s.is_long_enough_for(class));
         let busy = |s: &Sample| s.time_average(|row| row[s.columns.busy(i)]);
         let mean_response = sample.and_then(|s| s.mean_response(&[i]));
         let completions = sample.map_or(0.0, |s| s.completions(i));
@@ -342,7 +342,7 @@ fn spread(all: &Histogram, each: &[&Histogram], p: f64) -> Option<Estimate> {
 }
 
 fn watched(
-    engines: &[&dyn ReplicationSoFar],
+    engines: &[&dyn ReplicationState],
     sample: Option<&Sample>,
     settled: bool,
 ) -> Vec<Watched> {

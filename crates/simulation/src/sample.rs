@@ -1,4 +1,4 @@
-use super::recorder::ReplicationSoFar;
+use super::recorder::ReplicationState;
 use super::series::{Columns, Series};
 use super::settings::JobClass;
 use super::statistics::{self, BATCHES, Estimate};
@@ -35,7 +35,7 @@ const SMALLEST_SHARE: f64 = 1e-3;
 
 pub struct Seen<'a> {
     pub classes: &'a [JobClass],
-    pub engines: Vec<&'a dyn ReplicationSoFar>,
+    pub engines: Vec<&'a dyn ReplicationState>,
 }
 
 impl Seen<'_> {
@@ -108,7 +108,7 @@ impl Sample {
     }
 
     /// Returns whether the sample is long enough compared with the sizes of a class.
-    pub fn tells(&self, class: &JobClass) -> bool {
+    pub fn is_long_enough_for(&self, class: &JobClass) -> bool {
         self.length >= REST * class.residual()
     }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 use rayon::prelude::*;
 
 use super::watch::Watch;
-use synth_queues::law::Size;
+use synth_queues::law::SizeDistribution;
 
 /// A class of jobs as seen by statistics; one for each type of the workload, in its order.
 #[derive(Clone, Debug, PartialEq)]
@@ -35,7 +35,7 @@ pub struct JobClass {
 impl JobClass {
     /// Creates a class with Poisson arrivals and the size distribution `law`, scaled to
     /// `mean_size`.
-    pub fn poisson(name: &str, rate: f64, (mean_size, law): (f64, &Size), weight: f64) -> Self {
+    pub fn poisson(name: &str, rate: f64, (mean_size, law): (f64, &SizeDistribution), weight: f64) -> Self {
         JobClass {
             name: name.into(),
             arrival_rate: rate,

@@ -13,7 +13,7 @@ use super::statistics::{has_level, mean};
 /// The reason why a run has no means even though no growth was detected.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, thiserror::Error, JsonSchema)]
 #[serde(rename_all = "snake_case", tag = "why")]
-pub enum Unsettled {
+pub enum NotConverged {
     /// There are not enough departed jobs of a class to estimate their response time and their
     /// effect.
     #[error("{class}: {}", few_done(*done, *left))]
@@ -85,28 +85,28 @@ fn number_of(class: Option<&String>) -> String {
 }
 
 /// Returns why the means of a sample are not reliable; `None` if they are.
-pub(super) fn unsettled(seen: &Seen<'_>, sample: &Sample) -> Option<Unsettled> {
+pub(super) fn unsettled(seen: &Seen<'_>, sample: &Sample) -> Option<NotConverged> {
     if let Some(why) = starved(seen, sample).or_else(|| slow_clock(seen)) {
         return Some(why);
     }
     let lacks = memory::lacks(seen, sample);
     if lacks > 1.0 {
         let events = lacks * seen.events() as f64;
-        return Some(Unsettled::HeavyTraffic { events });
+        return Some(NotConverged::HeavyTraffic { events });
     }
     if !has_level(&mean_number(seen.series(), None).0) {
-        return Some(Unsettled::NoLevel);
+        return Some(NotConverged::NoLevel);
     }
     // The longest jobs have the largest effect on the means. Their number, which increases for as
     // long as they run, may be hidden by the variation of all other jobs.
     if sample.length < REST * seen.memory() {
-        return Some(Unsettled::LongJobs);
+        return Some(NotConverged::LongJobs);
     }
     slow(seen, sample.warm_up).or_else(|| {
         let all: Vec<usize> = (0..seen.classes.len()).collect();
         let response = sample.mean_response(&all);
         let is_vague = response.is_none_or(|e| e.relative() >= 1.0);
-        is_vague.then_some(Unsettled::Vague)
+        is_vague.then_some(NotConverged::Vague)
     })
 }
 
@@ -144,7 +144,7 @@ const STAYS: f64 = 20.0;
 
 /// Returns a class that has too few departed jobs, or whose jobs stay too long. If a class is rare,
 /// it is sufficient if at least half of its jobs departed.
-fn starved(seen: &Seen<'_>, sample: &Sample) -> Option<Unsettled> {
+fn starved(seen: &Seen<'_>, sample: &Sample) -> Option<NotConverged> {
     let (c, classes) = (sample.columns, seen.classes);
     let done = |i: usize| sample.completions(i);
     let all = 0..classes.len();
@@ -156,7 +156,7 @@ fn starved(seen: &Seen<'_>, sample: &Sample) -> Option<Unsettled> {
     };
     let few = all.clone().filter(too_few);
     if let Some(fewest) = few.min_by(|a, b| done(*a).total_cmp(&done(*b))) {
-        return Some(Unsettled::FewDone {
+        return Some(NotConverged::FewDone {
             class: name(fewest),
             done: done(fewest) as u64,
             left: left(fewest),
@@ -167,16 +167,16 @@ fn starved(seen: &Seen<'_>, sample: &Sample) -> Option<Unsettled> {
     let stay = |i: usize| sample.total(|row| row[c.present(i)]) / done(i).max(1.0) / sample.length;
     let longest = all.max_by(|a, b| stay(*a).total_cmp(&stay(*b)))?;
     let (class, part) = (name(longest), stay(longest));
-    (STAYS * part > 1.0).then_some(Unsettled::LongStay { class, part })
+    (STAYS * part > 1.0).then_some(NotConverged::LongStay { class, part })
 }
 
 const RINGS: f64 = 50.0;
 
 /// Returns the slowest clock if the replications are too short for it. If the number of jobs grows,
 /// the jobs may only be waiting for this clock.
-pub(super) fn slow_clock(seen: &Seen<'_>) -> Option<Unsettled> {
+pub(super) fn slow_clock(seen: &Seen<'_>) -> Option<NotConverged> {
     let rings = seen.rings();
-    (rings < RINGS).then_some(Unsettled::SlowClock { rings })
+    (rings < RINGS).then_some(NotConverged::SlowClock { rings })
 }
 
 const PARTS: usize = 16;
@@ -189,11 +189,11 @@ const SLOW: f64 = 0.6;
 
 /// Returns the class, or all classes together, whose number of jobs changes most slowly if this is
 /// too slow.
-fn slow(seen: &Seen<'_>, warm_up: f64) -> Option<Unsettled> {
+fn slow(seen: &Seen<'_>, warm_up: f64) -> Option<NotConverged> {
     let each = (0..seen.classes.len()).map(Some).chain([None]);
     let memory = |class: &Option<usize>| correlation(seen, *class, warm_up);
     let slowest = each.max_by(|a, b| memory(a).total_cmp(&memory(b)))?;
-    (memory(&slowest) > SLOW).then(|| Unsettled::Slow {
+    (memory(&slowest) > SLOW).then(|| NotConverged::Slow {
         class: slowest.map(|i| seen.classes[i].name.clone()),
     })
 }

@@ -1,7 +1,7 @@
 use super::random::{Alias, RandomStream};
 use synth_core::number::Decimal;
 use synth_queues::ctmc::PhaseType;
-use synth_queues::law::{Size, lognormal, weibull};
+use synth_queues::law::{SizeDistribution, lognormal, weibull};
 
 /// Draws the size of a job \[time\], which is always greater than 0. If the sizes are
 /// deterministic, no random numbers are used.
@@ -16,30 +16,30 @@ pub enum Sampler {
 
 impl Sampler {
     /// Creates a sampler for a distribution.
-    pub fn of(size: &Size) -> Self {
+    pub fn of(size: &SizeDistribution) -> Self {
         if size.is_exponential() {
             return Sampler::Exponential(size.mean());
         }
         Sampler::Other(match size {
-            Size::Exponential { .. }
-            | Size::Erlang { .. }
-            | Size::Hyperexponential { .. }
-            | Size::BalancedHyperexponential { .. }
-            | Size::Coxian { .. } => {
+            SizeDistribution::Exponential { .. }
+            | SizeDistribution::Erlang { .. }
+            | SizeDistribution::Hyperexponential { .. }
+            | SizeDistribution::BalancedHyperexponential { .. }
+            | SizeDistribution::Coxian { .. } => {
                 let law = size.phases().expect("the distribution has stages");
                 Box::new(move |stream| through_stages(&law, stream))
             }
-            Size::Deterministic { mean } => return Sampler::Deterministic(mean.value()),
-            Size::Lognormal { mean, scv } => {
+            SizeDistribution::Deterministic { mean } => return Sampler::Deterministic(mean.value()),
+            SizeDistribution::Lognormal { mean, scv } => {
                 let (mu, sigma) = lognormal(mean.value(), scv.value());
                 Box::new(move |stream| (mu + sigma * stream.normal()).exp())
             }
-            Size::Weibull { mean, scv } => {
+            SizeDistribution::Weibull { mean, scv } => {
                 let (shape, scale) = weibull(mean.value(), scv.value());
                 let inverse_shape = 1.0 / shape;
                 Box::new(move |stream| scale * stream.exponential().powf(inverse_shape))
             }
-            Size::Pareto { shape, low, high } => {
+            SizeDistribution::Pareto { shape, low, high } => {
                 let [shape, low, high] = [shape, low, high].map(|x| x.value());
                 // The distribution is inverted: `low (1 − U (1 − (low/high)^α))^(−1/α)`.
                 let reach = (-shape * (high / low).ln()).exp_m1();
@@ -55,12 +55,12 @@ impl Sampler {
                     (low * growth).min(high)
                 })
             }
-            Size::Uniform { low, high } => {
+            SizeDistribution::Uniform { low, high } => {
                 let (high, width) = (high.value(), high.value() - low.value());
                 // The result is never 0, because the random number is less than 1.
                 Box::new(move |stream| high - width * stream.uniform())
             }
-            Size::Empirical {
+            SizeDistribution::Empirical {
                 values,
                 probabilities,
             } => {

@@ -2,7 +2,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{BATCHES, Estimate, student};
-use synth_core::artifact::{Claim, Method as _, Quantity, Side, Standing, Unmet};
+use synth_core::artifact::{Claim, Method as _, Quantity, Side, Accuracy, ViolatedAssumptions};
 
 /// The verdict of a run on a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
@@ -66,17 +66,17 @@ const NORMAL: f64 = 1.96;
 const FEWEST_JOBS: u64 = 10 * BATCHES as u64;
 
 /// A run that can be used to measure the quantities of claims, for one kind of workload.
-pub trait Measuring<Q: Quantity> {
+pub trait ClaimMeter<Q: Quantity> {
     /// Returns the reason why a claim cannot be examined, or `None` if it can.
     fn unexamined(&self, claim: &Claim<Q>) -> Option<&'static str>;
 
     /// Returns the assumptions of the claim that are not satisfied by the workload.
-    fn unmet(&self, _: &Claim<Q>) -> Unmet {
-        Unmet::default()
+    fn unmet(&self, _: &Claim<Q>) -> ViolatedAssumptions {
+        ViolatedAssumptions::default()
     }
 
     /// Returns the measurement for a claim, if available.
-    fn found(&self, claim: &Claim<Q>) -> Option<Found>;
+    fn found(&self, claim: &Claim<Q>) -> Option<ClaimMeasurement>;
 
     /// Returns the number of jobs in the second half of each replication, even if the run has not
     /// converged, divided by the claimed number. The uncertainty of the claim is added to this
@@ -90,10 +90,10 @@ pub trait Measuring<Q: Quantity> {
 pub fn judge_all<'a, Q: Quantity>(
     claims: impl Iterator<Item = &'a Claim<Q>> + Clone,
     is_unstable: bool,
-    run: &impl Measuring<Q>,
+    run: &impl ClaimMeter<Q>,
 ) -> Vec<Judgement<Q>> {
     let approximate =
-        |c: &Claim<Q>| c.method.standing() == Standing::Approximation || run.unmet(c).any();
+        |c: &Claim<Q>| c.method.accuracy() == Accuracy::Approximation || run.unmet(c).any();
     let tested = |c: &&Claim<Q>| run.unexamined(c).is_none() && !approximate(c);
     // There are two ways to refute a claim.
     let count = 2 * claims.clone().filter(tested).count();
@@ -106,7 +106,7 @@ pub fn judge_all<'a, Q: Quantity>(
             _ if approximate(claim) => Verdict::Approximate,
             _ if is_unstable => Verdict::Refuted,
             Some(found) if found.trusted => found.verdict(1.0 - alarm),
-            _ if is_grossly_missed(run.excess(claim).as_deref(), alarm) => Verdict::Refuted,
+            _ if is_refuted_by_betting(run.excess(claim).as_deref(), alarm) => Verdict::Refuted,
             _ => Verdict::NotEnoughEvidence,
         };
         let off = || {
@@ -125,7 +125,7 @@ pub fn judge_all<'a, Q: Quantity>(
 }
 
 /// A measurement for a claim, and its expected value if the claim is correct.
-pub struct Found {
+pub struct ClaimMeasurement {
     measured: Estimate,
     /// The value that is tested, with its error if the claim is correct.
     tested: Estimate,
@@ -139,10 +139,10 @@ pub struct Found {
     of_claimed: f64,
 }
 
-impl Found {
+impl ClaimMeasurement {
     /// Creates a measurement that does not depend on the memory of a queue.
     pub fn mean(measured: Estimate, claimed: f64) -> Self {
-        Found {
+        ClaimMeasurement {
             measured,
             tested: measured,
             expected: claimed,
@@ -166,10 +166,10 @@ impl Found {
         let fourth = errors.iter().map(|(e, n)| e.powi(4) / n).sum::<f64>();
         let both = square.powi(2) / fourth;
         let freedom = if fourth > 0.0 { both } else { measured.freedom };
-        Found {
+        ClaimMeasurement {
             tested: Estimate::with_error(measured.mean, square.sqrt(), freedom),
             trusted: true,
-            ..Found::mean(measured, claimed)
+            ..ClaimMeasurement::mean(measured, claimed)
         }
     }
 
@@ -177,8 +177,8 @@ impl Found {
     pub fn of_queue(measured: Estimate, claimed: f64, half_width: Option<f64>, side: Side) -> Self {
         let error = error_of_queue(&measured, claimed);
         let tested = Estimate::with_error(measured.mean, error, measured.freedom);
-        let found = Found::mean(measured, claimed);
-        Found {
+        let found = ClaimMeasurement::mean(measured, claimed);
+        ClaimMeasurement {
             tested,
             side,
             ..found
@@ -191,7 +191,7 @@ impl Found {
     pub fn known_within(self, half_width: Option<f64>) -> Self {
         let own = half_width.unwrap_or(0.0) / NORMAL;
         let spread = self.tested.standard_error.hypot(own);
-        Found {
+        ClaimMeasurement {
             tested: Estimate::with_error(self.tested.mean, spread, self.tested.freedom),
             ..self
         }
@@ -205,11 +205,11 @@ impl Found {
         // This increases up to `1/e`. The fraction that was observed may be much larger than `p`.
         let narrow = |p: f64| NARROW * p * (1.0 / p).ln();
         let widest = narrow(p).max(narrow(above.mean.min((-1.0_f64).exp())));
-        Found {
+        ClaimMeasurement {
             tested,
             narrow: narrow(p),
             trusted: tested.half_width <= widest,
-            ..Found::mean(above, p)
+            ..ClaimMeasurement::mean(above, p)
         }
     }
 
@@ -217,19 +217,19 @@ impl Found {
     /// given by the rule of three: if none of n jobs was above the threshold, `(1 − p)^n = 0.05`.
     /// The claim is used as an upper bound. If the fraction is larger than this bound, the
     /// probability that none of n jobs is above the threshold is at most [`FALSE_ALARM`].
-    pub fn hardly_above(above: Estimate, half_width: f64, mean: &Estimate) -> Self {
+    pub fn above_zero_claim(above: Estimate, half_width: f64, mean: &Estimate) -> Self {
         let most = (half_width * FALSE_ALARM.ln() / f64::ln(0.05)).min(1.0);
-        Found {
+        ClaimMeasurement {
             side: Side::AtMost,
             trusted: true,
-            ..Found::above(above, most, mean)
+            ..ClaimMeasurement::above(above, most, mean)
         }
     }
 
     /// Reports the fraction that is below the threshold. This is used if the claim is a percentile,
     /// for which the value `measured` was found.
     pub fn for_percentile(self, measured: f64) -> Self {
-        Found {
+        ClaimMeasurement {
             measured: Estimate {
                 mean: 1.0 - self.measured.mean,
                 ..self.measured
@@ -241,9 +241,9 @@ impl Found {
 
     /// Considers the result reliable only if the number of jobs is precise, and based on enough
     /// jobs.
-    pub fn settled(self, number: Option<Estimate>, jobs: u64) -> Self {
+    pub fn trusted_if_long(self, number: Option<Estimate>, jobs: u64) -> Self {
         let long = number.is_some_and(|n| n.relative() <= WIDE) && jobs >= FEWEST_JOBS;
-        Found {
+        ClaimMeasurement {
             trusted: self.trusted && long,
             ..self
         }
@@ -281,7 +281,7 @@ const STAKES: [f64; 4] = [0.25, 0.5, 0.75, 1.0];
 /// and gets it back multiplied by the ratio of the two numbers. If the claim is correct, the
 /// probability that the capital is multiplied by `1/p` is at most `p` (Markov). See Shafer,
 /// "Testing by betting", J. R. Statist. Soc. A 184(2), 2021.
-fn is_grossly_missed(excess: Option<&[f64]>, alarm: f64) -> bool {
+fn is_refuted_by_betting(excess: Option<&[f64]>, alarm: f64) -> bool {
     let excess = excess.unwrap_or_default().iter();
     let factor = |stake: f64| move |x: &f64| 1.0 - stake + stake * x / OVERSHOOT;
     let won = |stake: f64| excess.clone().map(factor(stake)).product::<f64>();
@@ -335,7 +335,7 @@ mod tests {
         ];
         for law in laws {
             let mut excess = || Vec::from([(); 8].map(|()| OVERSHOOT * law(uniform())));
-            let alarms = (0..20_000).filter(|_| is_grossly_missed(Some(&excess()), 0.01));
+            let alarms = (0..20_000).filter(|_| is_refuted_by_betting(Some(&excess()), 0.01));
             let alarms = alarms.count();
             assert!(alarms <= 243, "{alarms}");
         }
@@ -343,10 +343,10 @@ mod tests {
 
     #[test]
     fn refutes_claims_that_are_far_off() {
-        let missed = |excess: &[f64]| is_grossly_missed(Some(excess), 1e-3 / 20.0);
+        let missed = |excess: &[f64]| is_refuted_by_betting(Some(excess), 1e-3 / 20.0);
         assert!(missed(&[8.0; 8]) && missed(&[15.0, 9.0, 22.0, 12.0, 7.0, 18.0, 30.0, 11.0]));
         assert!(!missed(&[2.0; 8]) && !missed(&[1000.0]) && !missed(&[]));
-        assert!(!is_grossly_missed(None, 1e-3));
+        assert!(!is_refuted_by_betting(None, 1e-3));
         assert!(missed(&[f64::INFINITY; 8]) && !missed(&[f64::NAN; 8]));
     }
     #[test]
@@ -356,7 +356,7 @@ mod tests {
             let error = |spread: f64| spread / of.sqrt();
             let above = Estimate::with_error(p, error((p * (1.0 - p)).sqrt()), 100.0);
             let mean = Estimate::with_error(1.0, error(1.0), 100.0);
-            Found::hardly_above(above, 3.0 / jobs, &mean).verdict(1.0 - FALSE_ALARM)
+            ClaimMeasurement::above_zero_claim(above, 3.0 / jobs, &mean).verdict(1.0 - FALSE_ALARM)
         };
         assert_eq!(verdict(jobs, 0.0), Verdict::Confirmed);
         assert_eq!(verdict(jobs / 10.0, 0.0), Verdict::NotEnoughEvidence);

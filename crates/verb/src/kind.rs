@@ -4,8 +4,8 @@ use std::sync::atomic::Ordering;
 
 use clap::Args;
 use synth_core::artifact::{Artifact, ArtifactError, Changes, Checked, Content, Finding};
-use synth_core::document::{called, digest, is_there, suggest, text_of};
-use synth_simulation::sweep::{Comparing, Entrant, Knows, Whole};
+use synth_core::document::{display_name, digest, exists, suggest, text_of};
+use synth_simulation::sweep::{Comparing, PolicyEntry, Information, Whole};
 use synth_simulation::{Ending, Run, Settings};
 
 use crate::report::{Cell, Report, Section};
@@ -42,8 +42,8 @@ pub trait Rules: Copy + 'static {
     fn rule_of(file: &FileOf<Self>, name: &str) -> Self::Rule;
 
     /// Returns `true` if the rule preempts jobs, and the information that it has about sizes.
-    fn traits(_: &Self::Rule, _: &WorkloadOf<Self>) -> (bool, Knows) {
-        (false, Knows::Means)
+    fn traits(_: &Self::Rule, _: &WorkloadOf<Self>) -> (bool, Information) {
+        (false, Information::Means)
     }
 
     /// Checks that a policy can be used on a workload that it was not made for.
@@ -207,9 +207,9 @@ impl<K: Rules> NamedPolicy<K> {
     }
 
     /// Returns the entry for this policy in a comparison.
-    pub fn entrant(&self, workload: &WorkloadOf<K>) -> Entrant {
+    pub fn entry(&self, workload: &WorkloadOf<K>) -> PolicyEntry {
         let (preempts, knows) = K::traits(&self.rule, workload);
-        Entrant {
+        PolicyEntry {
             name: self.name.clone(),
             digest: self.digest.clone(),
             preempts,
@@ -218,7 +218,7 @@ impl<K: Rules> NamedPolicy<K> {
     }
 
     /// Returns the artifact if its claims can be checked by a run on this workload.
-    pub fn judged_on(&self, workload: &WorkloadOf<K>) -> Option<&Artifact<K::Content>> {
+    pub fn claims_for(&self, workload: &WorkloadOf<K>) -> Option<&Artifact<K::Content>> {
         let file = self.file.as_ref()?;
         let digest = K::Content::digest;
         let is_own = digest(file.workload()) == digest(workload);
@@ -231,7 +231,7 @@ impl<K: Rules> NamedPolicy<K> {
         workload: &WorkloadOf<K>,
         judge: impl FnOnce(&Artifact<K::Content>) -> Vec<V>,
     ) -> Vec<V> {
-        self.judged_on(workload).map_or(Vec::new(), judge)
+        self.claims_for(workload).map_or(Vec::new(), judge)
     }
 }
 
@@ -257,7 +257,7 @@ pub fn simulate_policy<K: Rules>(
     };
     let workload = adapt(workload, &policy.rule)?;
     let mut output = run(&policy, &workload, caller)?;
-    if policy.file.is_some() && policy.judged_on(&workload).is_none() {
+    if policy.file.is_some() && policy.claims_for(&workload).is_none() {
         output.notes.push(
             "The policy was made for another workload, so its claims are not checked.".into(),
         );
@@ -293,7 +293,7 @@ impl<K: Content> SynthesisAnswer<K> {
     /// # Errors
     /// Returns an error if the policy is rejected by the checker.
     pub fn checked(artifact: Artifact<K>, summary: Report) -> VerbResult<Self> {
-        let checked = Checked::check(artifact).map_err(|findings| unchecked(&findings))?;
+        let checked = Checked::check(artifact).map_err(|findings| checker_error(&findings))?;
         Ok(SynthesisAnswer::Policy {
             artifact: Box::new(checked.artifact().clone()),
             summary,
@@ -311,7 +311,7 @@ pub fn marked<M, C>(mut run: Run<M, C>, settings: &Settings) -> Run<M, C> {
 }
 
 /// Returns the error that is used if the checker does not accept a synthesized policy.
-pub fn unchecked(findings: &[Finding]) -> VerbError {
+pub fn checker_error(findings: &[Finding]) -> VerbError {
     let findings: Vec<String> = findings.iter().map(ToString::to_string).collect();
     format!(
         "the synthesized policy fails its own checker, which is a bug in this program; nothing is written:\n  {}\nPlease report this with the workload",
@@ -345,10 +345,10 @@ pub fn read_policy<K: Content>(
     changes: Changes,
 ) -> Result<(Checked<K>, String), VerbError> {
     let file = Path::new(name);
-    if !is_there(file) {
+    if !exists(file) {
         return refuse(format!("there is no policy file {name}, and {unnamed}"));
     }
-    let path = called(file);
+    let path = display_name(file);
     let text = text_of(file).map_err(|source| ArtifactError::Io {
         path: path.clone(),
         source,

@@ -47,7 +47,7 @@ mod verb;
 pub use files::{Files, NamesFiles, NoArgs, files};
 pub use kind::{
     FileOf, Kind, NamedPolicy, Rules, SynthesisAnswer, WorkloadOf, marked, no_rule, read_policy,
-    simulate_policy, split_name, unchecked,
+    simulate_policy, split_name, checker_error,
 };
 pub use loads::{Queueing, compare_over_loads, merge_over_loads, scaled_to};
 pub use output::{Caller, FORMATS, Format, Notice, VerbError, VerbOutput, VerbResult};

@@ -5,12 +5,12 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use synth_core::artifact::Content as _;
 
-use crate::report::{Besides, number};
+use crate::report::{KindMeasurements, number};
 use crate::{
     Caller, NamedPolicy, Notice, Rules, VerbError, VerbOutput, VerbResult, WorkloadOf, refuse,
 };
 use synth_simulation::sweep::{
-    Cells, Comparing, Comparison, ExactMeans, SweepStage, SweepSubject, Whole, sweep,
+    Cells, Comparing, Comparison, ExactMeans, SweepProgress, SweepWorkload, Whole, sweep,
 };
 use synth_simulation::{Progress, Run};
 
@@ -40,7 +40,7 @@ pub trait Queueing: Sized {
     }
 
     /// Returns the additional contents of a comparison report.
-    fn besides(&self) -> Besides<'_, Self::Measures, Self::OfClass>;
+    fn besides(&self) -> KindMeasurements<'_, Self::Measures, Self::OfClass>;
 }
 
 type RunOf<W> = Run<<W as Queueing>::Measures, <W as Queueing>::OfClass>;
@@ -67,7 +67,7 @@ pub fn compare_over_loads<K: Rules, W: Queueing>(
     }
     caller.notify(Notice::Doing("solving for the load"));
     let (source, time_unit) = queueing.origin();
-    let subject = SweepSubject {
+    let subject = SweepWorkload {
         file: comparing.file.into(),
         source,
         digest: K::Content::digest(workload),
@@ -75,7 +75,7 @@ pub fn compare_over_loads<K: Rules, W: Queueing>(
         load: queueing.own_load(comparing.settings.time)?,
     };
     caller.notify(Notice::Interruptible);
-    let entrants = policies.iter().map(|policy| policy.entrant(workload));
+    let entrants = policies.iter().map(|policy| policy.entry(workload));
     let load = subject.load;
     let header = comparing.header(subject, entrants.collect());
     let scaled = Scaled {
@@ -88,7 +88,7 @@ pub fn compare_over_loads<K: Rules, W: Queueing>(
         },
     };
     let note = for_another_load(&policies, workload, load, &header.loads);
-    let notify = |stage: SweepStage<'_>| caller.notify(Notice::Comparing(stage));
+    let notify = |stage: SweepProgress<'_>| caller.notify(Notice::Comparing(stage));
     let comparison = sweep(header, &scaled, comparing, notify)?;
     let mut output = match comparing.share {
         None => with_exact(comparison, queueing),
@@ -106,7 +106,7 @@ fn for_another_load<K: Rules>(
 ) -> Option<String> {
     let is_other = |other: &&f64| (**other - load).abs() > 1e-3 * load;
     let other = loads.iter().find(is_other)?;
-    let is_tuned = |own: &&NamedPolicy<K>| own.judged_on(workload).is_some();
+    let is_tuned = |own: &&NamedPolicy<K>| own.claims_for(workload).is_some();
     let tuned = policies.iter().filter(is_tuned);
     let names = tuned.map(|own| own.name.as_str()).join(", ");
     let load = number(load);

@@ -9,10 +9,10 @@ use schemars::{JsonSchema, Schema};
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::report::{Besides, Outcomes, Report, Section, comparison_report};
+use crate::report::{KindMeasurements, Outcomes, Report, Section, comparison_report};
 use synth_core::artifact::{Changes, Quantity};
 use synth_core::document::harmless;
-use synth_simulation::sweep::{Cell, CellOutcome, Comparing, Comparison, Journal, SweepStage};
+use synth_simulation::sweep::{Cell, CellOutcome, Comparing, Comparison, Journal, SweepProgress};
 use synth_simulation::{Judgement, Progress, Verdict};
 
 /// The reason why a verb failed, such as an [`ArtifactError`](synth_core::artifact::ArtifactError).
@@ -84,7 +84,7 @@ pub enum Notice<'a> {
     /// The progress of a simulation.
     Simulating(&'a str, Progress),
     /// The progress of a comparison.
-    Comparing(SweepStage<'a>),
+    Comparing(SweepProgress<'a>),
 }
 
 /// Returns a document as JSON with indentation.
@@ -250,7 +250,7 @@ impl VerbOutput {
     /// Returns the output of a comparison at several loads. `besides` has the other measurements.
     pub fn over_loads<M: Serialize, C: Serialize>(
         mut comparison: Comparison<M, C>,
-        besides: &Besides<'_, M, C>,
+        besides: &KindMeasurements<'_, M, C>,
     ) -> VerbResult<Self> {
         let has_run = |cell: &Cell<M, C>| cell.run().is_some();
         let recorded = comparison

@@ -6,9 +6,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::*;
-use crate::report::{Besides, Report, WIDTH, number};
+use crate::report::{KindMeasurements, Report, WIDTH, number};
 use synth_core::artifact::{
-    self, Artifact, Changes, Checked, Claim, Content, Findings, HoldsFor, Method, Standing,
+    self, Artifact, Changes, Checked, Claim, Content, Findings, HoldsFor, Method, Accuracy,
     Subject, is_close, quantities,
 };
 use synth_core::document::{CheckedOrFaults, Fault, WorkloadDocument};
@@ -36,8 +36,8 @@ pub enum Closed {
 }
 
 impl Method for Closed {
-    fn standing(self) -> Standing {
-        Standing::Exact
+    fn accuracy(self) -> Accuracy {
+        Accuracy::Exact
     }
 }
 
@@ -151,7 +151,7 @@ impl Kind for Toy {
         let as_it_is = |queue, _: &()| Ok(queue);
         simulate_policy::<Self>(name, queue, caller, as_it_is, |policy, queue, _| {
             let run = run(queue.arrival_rate, settings);
-            let claimed = policy.judged_on(queue).map(|own| own.claims[0].value);
+            let claimed = policy.claims_for(queue).map(|own| own.claims[0].value);
             let misses = |claimed| run.mean_response.is_some_and(|e| !e.covers(claimed, 0.999));
             Ok(VerbOutput {
                 negative: claimed.is_some_and(misses),
@@ -191,8 +191,8 @@ impl Queueing for Queue {
         Some(Queue { kind, arrival_rate })
     }
 
-    fn besides(&self) -> Besides<'_, Own, ()> {
-        Besides::new("one queue".into())
+    fn besides(&self) -> KindMeasurements<'_, Own, ()> {
+        KindMeasurements::new("one queue".into())
     }
 }
 

@@ -12,7 +12,7 @@ use std::{error::Error, path::Path, process::ExitCode};
 
 use synth_multiresource::artifact::Checked;
 use synth_multiresource::policy::{Action, Event, System};
-use synth_multiresource::simulator::{Contender, Settings, Verdict, as_analysed, judge, watches};
+use synth_multiresource::simulator::{Contender, Settings, Verdict, as_analysed, judge, thresholds_to_record};
 
 const EVENTS: u64 = 20_000_000;
 
@@ -68,7 +68,7 @@ fn simulate(checked: &Checked) -> Result<bool, Box<dyn Error>> {
     let (artifact, workload) = (checked.artifact(), checked.workload().envelope());
     let settings = Settings {
         events: EVENTS,
-        watch: watches(artifact, workload),
+        watch: thresholds_to_record(artifact, workload),
         ..Settings::default()
     };
     let contender = Contender::from(as_analysed(artifact, &artifact.policy));

@@ -6,7 +6,7 @@ use super::simulator::{Judgement, Measures, Run};
 use super::synthesis::{Synthesis, Tuning};
 use super::workload::{AssignmentRecord, Cluster};
 use synth_verb::report::{
-    Besides, Report, Section, Shares, claims, counted, estimate, load, number, percent,
+    KindMeasurements, Report, Section, Shares, claims, counted, estimate, load, number, percent,
     policy_report, run_report,
 };
 use synth_verb::table;
@@ -113,7 +113,7 @@ fn interruptions(artifact: &Artifact) -> String {
 }
 
 fn tuned(cluster: &Cluster, tuning: &Tuning) -> String {
-    let Some(above) = tuning.above else {
+    let Some(above) = tuning.excess else {
         return " This number is a guess: no run converged within the maximum number of events (use `--work` to increase it)."
             .into();
     };
@@ -124,7 +124,7 @@ fn tuned(cluster: &Cluster, tuning: &Tuning) -> String {
         format!("sizes that are highly variable (the squared coefficient of variation is {scv})")
     };
     let (tolerance, above) = (percent(tuning.tolerance), 100.0 * above);
-    if tuning.reached {
+    if tuning.is_within_tolerance {
         format!(
             " This is the smallest of the tested numbers for which the mean response time with {law} is within {tolerance} of balanced fairness ({above:+.1} %)."
         )
@@ -185,20 +185,20 @@ pub(crate) fn simulation(cluster: &Cluster, run: &Run, verdicts: &[Judgement]) -
     run_report(unit, run, overall, verdicts, |_| false)
 }
 
-pub(crate) fn besides(cluster: &Cluster) -> Besides<'_, Measures, ()> {
+pub(crate) fn besides(cluster: &Cluster) -> KindMeasurements<'_, Measures, ()> {
     const DRAWN: usize = 8;
     let names = cluster.servers().iter().map(|server| &*server.name);
     let drawn = names.len() <= DRAWN;
-    Besides {
+    KindMeasurements {
         parts: names.filter(|_| drawn).collect(),
         shares: &[Shares {
             quantity: "utilization",
-            words: "busy",
+            label: "busy",
             of: |run| &run.own.utilization,
         }],
         frequencies: &[("interruption_frequency", |run| {
             run.own.interruption_frequency
         })],
-        ..Besides::new(about(cluster))
+        ..KindMeasurements::new(about(cluster))
     }
 }

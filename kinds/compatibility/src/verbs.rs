@@ -12,11 +12,11 @@ use super::report;
 use super::simulator::{self, Measures, judge, simulate};
 use super::synthesis::{self, Options, Outcome};
 use super::workload::{Cluster, Trial};
-use synth_core::document::is_there;
-use synth_simulation::sweep::{Comparing, ExactMeans, Knows, Whole};
+use synth_core::document::exists;
+use synth_simulation::sweep::{Comparing, ExactMeans, Information, Whole};
 use synth_simulation::{Health, Settings};
 use synth_typed::{count, part};
-use synth_verb::report::{Besides, Report};
+use synth_verb::report::{KindMeasurements, Report};
 use synth_verb::{
     Caller, Kind, NamedPolicy, NamesFiles, NoArgs, Notice, Queueing, Rules, SynthesisAnswer,
     VerbOutput, VerbResult, compare_over_loads, marked, merge_over_loads, no_rule, scaled_to,
@@ -84,9 +84,9 @@ impl Rules for Compatibility {
         }
     }
 
-    fn traits(rule: &Rule, _: &Cluster) -> (bool, Knows) {
+    fn traits(rule: &Rule, _: &Cluster) -> (bool, Information) {
         let preempts = matches!(rule.rule, simulator::Rule::Fair(m) if m > 0.0);
-        (preempts, Knows::Means)
+        (preempts, Information::Means)
     }
 
     fn fits(policy: &NamedPolicy<Self>, cluster: &Cluster) -> Result<(), String> {
@@ -214,7 +214,7 @@ impl Queueing for Cluster {
         })
     }
 
-    fn besides(&self) -> Besides<'_, Measures, ()> {
+    fn besides(&self) -> KindMeasurements<'_, Measures, ()> {
         report::besides(self)
     }
 }
@@ -228,13 +228,13 @@ pub struct Rule {
 
 impl Rule {
     fn sized(&self, cluster: &Cluster) -> Cluster {
-        cluster.with_sizes(self.trial.law(cluster.size()))
+        cluster.with_sizes(self.trial.distribution(cluster.size()))
     }
 }
 
 fn split_trial(name: &str) -> (&str, Trial) {
     let parts = name.rsplit_once('@');
-    let parts = parts.filter(|_| !is_there(Path::new(name)));
+    let parts = parts.filter(|_| !exists(Path::new(name)));
     let tried = parts.and_then(|(name, law)| Some((name, Trial::from_str(law, false).ok()?)));
     tried.unwrap_or((name, Trial::Own))
 }

@@ -3,10 +3,10 @@
 use super::Malleable;
 use super::artifact::{self, Checked, Plan};
 use super::policy::{Online, Sharing};
-use super::simulator::{Course, Dividing, execute};
+use super::simulator::{Execution, Dividing, execute};
 use super::synthesis::{Tunable, tuned};
 use super::workload::{Pool, Workload};
-use synth_simulation::sweep::Knows;
+use synth_simulation::sweep::Information;
 use synth_verb::{NamedPolicy, Rules, no_rule, split_name};
 
 const RULES: &str = include_str!("rules.txt").trim_ascii_end();
@@ -36,7 +36,7 @@ impl Rule {
     }
 
     /// Executes this rule on a pool. Returns an error if it is a plan for a different pool.
-    pub fn execute(&self, name: &str, pool: &Pool, is_own: bool) -> Result<Course, String> {
+    pub fn execute(&self, name: &str, pool: &Pool, is_own: bool) -> Result<Execution, String> {
         let dividing = match self {
             Rule::Sharing(sharing) => Dividing::Sharing(*sharing),
             Rule::Tuned(rule) => Dividing::Sharing(tuned(pool, *rule)),
@@ -68,8 +68,8 @@ impl Rules for Malleable {
         }
     }
 
-    fn traits(_: &Rule, _: &Workload) -> (bool, Knows) {
-        (true, Knows::Sizes)
+    fn traits(_: &Rule, _: &Workload) -> (bool, Information) {
+        (true, Information::Sizes)
     }
 
     fn fits(policy: &NamedPolicy<Self>, _: &Workload) -> Result<(), String> {

@@ -3,10 +3,10 @@ use serde_json::{Value, json};
 
 use super::artifact::{Artifact, Checked, Policy, Quantity, cost};
 use super::policy::Rule;
-use super::simulator::{Course, Judgement, Run};
-use super::synthesis::{MadeOnline, Open, Planned, with_one_more_server};
+use super::simulator::{Execution, Judgement, Run};
+use super::synthesis::{OnlineSynthesis, Open, Planned, with_one_more_server};
 use super::workload::{Objective, Pool, Speedup, Stream, Workload};
-use synth_core::artifact::{Quantity as _, Unmet};
+use synth_core::artifact::{Quantity as _, ViolatedAssumptions};
 use synth_simulation::Verdict;
 use synth_verb::report::{
     Report, Section, counted, estimate, number, percent, policy_report, run_report,
@@ -139,7 +139,7 @@ fn jobs_of_plan(pool: &Pool, planned: &Planned) -> Section {
     section
 }
 
-pub(crate) fn online(stream: &Stream, synthesized: &MadeOnline) -> Report {
+pub(crate) fn online(stream: &Stream, synthesized: &OnlineSynthesis) -> Report {
     let (tuned, time, least) = (&synthesized.tuned, stream.time_unit(), synthesized.least);
     let (about, load) = (of_stream(stream), number(stream.load()));
     let mut report = Report::from(format!(
@@ -190,7 +190,7 @@ pub(crate) fn show(checked: &Checked) -> Report {
     let source = workload.record().source.as_deref();
     let does = [format!("Speedup: {speedup}"), rule_words(artifact)];
     let what = about(workload);
-    policy_report(&what, artifact, source, does, |_| Unmet::default())
+    policy_report(&what, artifact, source, does, |_| ViolatedAssumptions::default())
 }
 
 fn rule_words(artifact: &Artifact) -> String {
@@ -211,7 +211,7 @@ pub(crate) fn simulation(stream: &Stream, run: &Run, verdicts: &[Judgement]) -> 
     run_report(unit, run, overall, verdicts, |_| false)
 }
 
-pub(crate) fn course(pool: &Pool, course: &Course, verdicts: &[Judgement]) -> Report {
+pub(crate) fn course(pool: &Pool, course: &Execution, verdicts: &[Judgement]) -> Report {
     let (order, more) = first_to_end(&course.ends);
     let mut jobs = table!("", order, i => {
         "job" => &pool.jobs()[i].name,
@@ -251,7 +251,7 @@ fn digits(value: f64) -> String {
     format!("{value:.decimals$}")
 }
 
-pub(crate) fn of_course(pool: &Pool, course: &Course) -> Value {
+pub(crate) fn of_course(pool: &Pool, course: &Execution) -> Value {
     let of = |quantity| cost(pool, quantity, &course.ends);
     let jobs = pool.jobs().iter().zip(&course.ends);
     let jobs = jobs.map(|(job, end)| json!({ "name": job.name, "end": end }));

@@ -15,7 +15,7 @@ use synth_core::document::WorkloadDocument as _;
 use synth_simulation::sweep::{Comparing, ExactMeans, Whole};
 use synth_simulation::{Estimate, Health, Settings, median};
 use synth_typed::{count, part};
-use synth_verb::report::{Besides, Found, Outcomes, PolicyValues, Report};
+use synth_verb::report::{KindMeasurements, QuantityColumn, Outcomes, PolicyValues, Report};
 use synth_verb::{
     Caller, Kind, NamedPolicy, NamesFiles, NoArgs, Notice, Queueing, SynthesisAnswer, VerbOutput,
     VerbResult, compare_over_loads, marked, merge_over_loads, refuse, scaled_to, simulate_policy,
@@ -154,7 +154,7 @@ impl Kind for Malleable {
             let stream = match workload {
                 Workload::Stream(stream) => stream,
                 Workload::Pool(pool) => {
-                    let is_own = policy.judged_on(workload).is_some();
+                    let is_own = policy.claims_for(workload).is_some();
                     let again = (!is_own).then(|| redrawn(pool, settings.seed));
                     let pool = again.as_ref().unwrap_or(pool);
                     let course = policy.rule.execute(name, pool, is_own)?;
@@ -240,8 +240,8 @@ impl Queueing for Stream {
         })
     }
 
-    fn besides(&self) -> Besides<'_, Measures, ()> {
-        Besides::new(report::of_stream(self))
+    fn besides(&self) -> KindMeasurements<'_, Measures, ()> {
+        KindMeasurements::new(report::of_stream(self))
     }
 }
 
@@ -306,7 +306,7 @@ fn compare_pool(
             let label = format!("{}{at}", policy.name);
             caller.notify(Notice::Doing(&label));
             let costs = pools.iter().map(|pool| {
-                let is_own = policy.judged_on(&Workload::Pool(pool.clone())).is_some();
+                let is_own = policy.claims_for(&Workload::Pool(pool.clone())).is_some();
                 let course = policy.rule.execute(&policy.name, pool, is_own)?;
                 Ok(cost(pool, quantity, &course.ends))
             });
@@ -334,18 +334,18 @@ fn compare_pool(
     Ok(outcomes)
 }
 
-fn columns(pool: &Pool, at: Option<f64>) -> [Found; 2] {
-    let mut cost = Found::of(pool.objective().quantity(), pool.time_unit());
+fn columns(pool: &Pool, at: Option<f64>) -> [QuantityColumn; 2] {
+    let mut cost = QuantityColumn::of(pool.objective().quantity(), pool.time_unit());
     if let Some(p) = at {
         cost.label = format!("p = {p}");
     }
-    let times = Found {
+    let times = QuantityColumn {
         quantity: "times_the_least",
         at,
         unit: "1".into(),
         label: "times".into(),
     };
-    [Found { at, ..cost }, times]
+    [QuantityColumn { at, ..cost }, times]
 }
 
 fn note(objective: Objective, open: Option<Open>) -> String {

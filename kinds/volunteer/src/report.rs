@@ -1,11 +1,11 @@
 use serde_json::{Value, json};
 
 use super::artifact::{Checked, Quantity};
-use super::policy::{Dispatch, Queued, UNKNOWN};
+use super::policy::{Dispatch, WorkAhead, UNKNOWN};
 use super::simulator::{Judgement, Run};
-use super::synthesis::{COMPETITORS, Competitor, Made, TUNED};
+use super::synthesis::{COMPETITORS, Competitor, Synthesis, TUNED};
 use super::workload::{Campaign, Quality, Shortage};
-use synth_core::artifact::{Quantity as _, Unmet};
+use synth_core::artifact::{Quantity as _, ViolatedAssumptions};
 use synth_verb::report::{
     Cell, Report, Section, counted, estimate, number, percent, policy_report, verdict_table,
 };
@@ -39,13 +39,13 @@ pub(crate) fn show(checked: &Checked) -> Report {
     );
     let does = [format!("When a host asks for work, {steps}."), percentile];
     let source = campaign.record().source.as_deref();
-    policy_report(&what, artifact, source, does, |_| Unmet::default())
+    policy_report(&what, artifact, source, does, |_| ViolatedAssumptions::default())
 }
 
 fn steps(rule: &Dispatch, time: &str) -> Vec<String> {
     let behind = match rule.queued {
-        Queued::All => "all that it has",
-        Queued::Tight => "its jobs with tight deadlines",
+        WorkAhead::All => "all that it has",
+        WorkAhead::Tight => "its jobs with tight deadlines",
     };
     let each = |n: u32| format!(", which gets at most {n} such jobs per processor");
     let each = rule.first_each.map_or(String::new(), each);
@@ -139,7 +139,7 @@ pub(crate) fn of_run(campaign: &Campaign, run: &Run) -> Value {
     })
 }
 
-pub(crate) fn synthesized(campaign: &Campaign, synthesized: &Made) -> Report {
+pub(crate) fn synthesized(campaign: &Campaign, synthesized: &Synthesis) -> Report {
     let (others, run) = (&synthesized.competitors, &synthesized.run);
     let (about, rule) = (about(campaign), rule(&synthesized.artifact.policy.dispatch));
     let mut report = Report::from(format!("{about}: {rule}"));

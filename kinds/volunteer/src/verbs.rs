@@ -12,7 +12,7 @@ use synth_core::artifact::{Content as _, Quantity as _};
 use synth_simulation::Settings;
 use synth_simulation::sweep::Comparing;
 use synth_typed::count;
-use synth_verb::report::{Found, Outcomes, Report, estimate};
+use synth_verb::report::{QuantityColumn, Outcomes, Report, estimate};
 use synth_verb::{
     Caller, Kind, NamedPolicy, NamesFiles, NoArgs, Notice, Rules, SynthesisAnswer, VerbOutput,
     VerbResult, no_rule, refuse, simulate_policy, split_name,
@@ -93,7 +93,7 @@ impl Kind for Volunteer {
         simulate_policy::<Self>(name, campaign, caller, as_is, |policy, campaign, caller| {
             let run = simulate(campaign, policy.rule, settings, caller.simulating());
             let run = within_budget(run)?;
-            let judged = policy.judged_on(campaign).filter(|_| !run.interrupted);
+            let judged = policy.claims_for(campaign).filter(|_| !run.interrupted);
             let verdicts = judged.map_or(Vec::new(), |file| judge(file, campaign, &run));
             let report = report::simulation(campaign, &run, &verdicts);
             let ran = report::of_run(campaign, &run);
@@ -125,7 +125,7 @@ impl Kind for Volunteer {
         let policies = NamedPolicy::<Volunteer>::resolve_all(comparing, Some(campaign))?;
         let (settings, time) = (comparing.settings, campaign.time_unit());
         let mut outcomes = Outcomes::new(comparing, Volunteer::digest(campaign));
-        let columns = Quantity::ALL.iter().map(|own| Found::of(*own, time));
+        let columns = Quantity::ALL.iter().map(|own| QuantityColumn::of(*own, time));
         outcomes.columns = columns.collect();
         let mut first: Option<Run> = None;
         for (outcome, policy) in outcomes.policies.iter_mut().zip(policies) {

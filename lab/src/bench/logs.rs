@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::systems::{Draw, Set, Tier, name, seed};
 use synth::kind::VerbResult;
-use synth::multiresource::judge::{LogWindows, RulePoint};
+use synth::multiresource::judge::{LogWindows, QueueRule};
 use synth::multiresource::replay::{Log, Speed};
 use synth::trace::{ReadOptions, Servers, Source, Trace};
 
@@ -19,7 +19,7 @@ const JOBS: usize = 4000;
 /// The time limits of the jobs in hours.
 const LIMITS: [f64; 9] = [0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 12.0, 24.0, 72.0];
 
-pub(super) struct Origin {
+pub(super) struct LogDistribution {
     /// The name of the system, such as `logs-07`.
     pub name: String,
     /// The approximate fluid load of each of the logs.
@@ -78,7 +78,7 @@ struct Sent {
     size: f64,
 }
 
-impl Origin {
+impl LogDistribution {
     /// Returns the `n`-th distribution of a set. Three out of four of them are sites.
     pub(super) fn new(set: Set, n: u64) -> Self {
         let seed = seed(set, Tier::Logs, n);
@@ -90,7 +90,7 @@ impl Origin {
             let load = draw.pick(&[0.6, 0.7, 0.8, 0.9]);
             (load, Law::Site(Site::new(&mut draw)))
         };
-        Origin {
+        LogDistribution {
             name: name(Tier::Logs, n),
             load,
             seed,
@@ -134,10 +134,10 @@ impl Origin {
     }
 
     /// Returns EASY in the order of arrival, or First-Fit if there are no limits.
-    pub(super) fn now(&self) -> RulePoint {
+    pub(super) fn now(&self) -> QueueRule {
         match self.law {
-            Law::Site(_) => RulePoint::EASY,
-            Law::Continuous(_) => RulePoint::FIRST_FIT,
+            Law::Site(_) => QueueRule::EASY,
+            Law::Continuous(_) => QueueRule::FIRST_FIT,
         }
     }
 
@@ -162,12 +162,12 @@ impl Site {
         let mut program = || {
             // Most jobs are narrow. The widest jobs need half of all processors, and they are
             // short.
-            let width: u32 = 1 << (draw.part().powi(2) * doublings) as u32;
+            let width: u32 = 1 << (draw.uniform().powi(2) * doublings) as u32;
             Program {
                 width,
-                mean: draw.spread(0.05, 10.0) / f64::from(width).powf(0.4),
-                spread: 0.2 + 1.2 * draw.part(),
-                caution: draw.spread(1.2, 12.0),
+                mean: draw.log_uniform(0.05, 10.0) / f64::from(width).powf(0.4),
+                spread: 0.2 + 1.2 * draw.uniform(),
+                caution: draw.log_uniform(1.2, 12.0),
             }
         };
         let users = (0..count).map(|n| (0..1 + n % 3).map(|_| program()).collect());
@@ -199,23 +199,23 @@ impl Site {
         let hours = WEEKS * WEEK / HOUR;
         // The part of the log in which each user is active. Half of the users are always active.
         let stays = (0..self.users.len()).map(|user| {
-            let from = 1.6 * draw.part() - 0.8;
-            let until = from + 0.4 + 0.6 * draw.part();
+            let from = 1.6 * draw.uniform() - 0.8;
+            let until = from + 0.4 + 0.6 * draw.uniform();
             if user % 2 == 0 { 0.0..1.0 } else { from..until }
         });
         let stays: Vec<Range<f64>> = stays.collect();
         let mut jobs = Vec::with_capacity(JOBS);
         while jobs.len() < JOBS {
-            let at = hours * draw.part();
-            let user = (self.users.len() as f64 * draw.part().powi(2)) as usize;
-            if draw.part() >= pace(at) || !stays[user].contains(&(at / hours)) {
+            let at = hours * draw.uniform();
+            let user = (self.users.len() as f64 * draw.uniform().powi(2)) as usize;
+            if draw.uniform() >= arrival_intensity(at) || !stays[user].contains(&(at / hours)) {
                 continue;
             }
             let programs = &self.users[user];
-            let program = programs[(programs.len() as f64 * draw.part()) as usize];
+            let program = programs[(programs.len() as f64 * draw.uniform()) as usize];
             let mut at = at;
             loop {
-                let part = if draw.part() < 0.05 { draw.part() } else { 1.0 };
+                let part = if draw.uniform() < 0.05 { draw.uniform() } else { 1.0 };
                 let spread = (program.spread * draw.normal() - 0.5 * program.spread.powi(2)).exp();
                 jobs.push(Sent {
                     at,
@@ -224,7 +224,7 @@ impl Site {
                     size: program.mean * part * spread,
                 });
                 at += 0.1 * draw.exponential();
-                if draw.part() < 0.3 {
+                if draw.uniform() < 0.3 {
                     break;
                 }
             }
@@ -254,7 +254,7 @@ impl Sent {
 }
 
 /// The relative arrival rate. At noon it is four times that at midnight, at the weekend a third.
-fn pace(hours: f64) -> f64 {
+fn arrival_intensity(hours: f64) -> f64 {
     let is_weekend = (hours / 24.0) as u64 % 7 >= 5;
     let hour = (hours / 24.0).fract() - 0.5;
     let day = 0.625 + 0.375 * (hour * std::f64::consts::TAU).cos();
@@ -272,7 +272,7 @@ impl Demand {
     }
 
     fn draw(self, draw: &mut Draw) -> Vec<f64> {
-        let x = draw.part();
+        let x = draw.uniform();
         let least: f64 = 0.01;
         match self {
             Demand::Uniform => vec![x],
@@ -280,7 +280,7 @@ impl Demand {
             Demand::Pareto => {
                 vec![least / (1.0 - x * (1.0 - least.powf(0.8))).powf(1.0 / 0.8)]
             }
-            Demand::Two => vec![x, x / 3.0 + 2.0 / 3.0 * draw.part()],
+            Demand::Two => vec![x, x / 3.0 + 2.0 / 3.0 * draw.uniform()],
         }
     }
 

@@ -15,9 +15,9 @@ use synth::multiresource::simulator::{Contender, Run};
 use synth::multiresource::synthesis::{
     CandidateLog, ChoiceLog, ChoiceOptions, Families, Steadiness, SynthesisOptions,
 };
-use synth::multiresource::verbs::family::Sought;
+use synth::multiresource::verbs::family::PolicySearch;
 use synth::multiresource::verbs::solve::{SolveRequest, Solved, solve};
-use synth::simulation::sweep::Knows;
+use synth::simulation::sweep::Information;
 use synth::simulation::{Estimate, Health, Ranking, Settings};
 
 pub(super) const CHOICE: &str = "choice";
@@ -44,7 +44,7 @@ const STATES: usize = 5_000_000;
 
 /// The parameters of a measurement. Work is a number of events or updates, and not a time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub(super) struct Terms {
+pub(super) struct Conditions {
     pub bench: String,
     pub set: Set,
     pub preemption: Preemption,
@@ -71,19 +71,19 @@ pub(super) struct Line {
     pub optimum: Option<[f64; 2]>,
     /// The lower bound that is proved without the dynamic program, as a time.
     pub bound: f64,
-    pub runs: Vec<Ran>,
+    pub runs: Vec<PolicyRun>,
     /// The longer runs of the policies that seem to have lost and of the better ones.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub again: Vec<Ran>,
+    pub again: Vec<PolicyRun>,
     /// The families from which the policy was selected.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub families: Vec<Alone>,
-    pub terms: Terms,
+    pub families: Vec<FamilyResult>,
+    pub terms: Conditions,
 }
 
 /// The best policy of a single family, using the runs of the selection.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-pub(super) struct Alone {
+pub(super) struct FamilyResult {
     pub family: String,
     /// The mean response time divided by that of the selected policy, if it has converged.
     pub ratio: Option<f64>,
@@ -91,12 +91,12 @@ pub(super) struct Alone {
 
 /// The result for a policy on this system.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-pub(super) struct Ran {
+pub(super) struct PolicyRun {
     pub policy: String,
     /// The name of its rule. For the selected policy, this is the rule that was selected.
     pub rule: String,
     /// The information about jobs that is used by the policy.
-    pub knows: Knows,
+    pub knows: Information,
     /// Whether the run has converged, or `None` if the policy could not be run.
     pub health: Option<Health>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -110,7 +110,7 @@ pub(super) struct Ran {
     pub events: u64,
 }
 
-impl Terms {
+impl Conditions {
     /// Returns `true` if the policy is the selected one or an additional one.
     pub(super) fn entered(&self, policy: &str) -> bool {
         policy == CHOICE || self.policies.iter().any(|(own, _)| own == policy)
@@ -119,7 +119,7 @@ impl Terms {
 
 impl Line {
     /// Returns the run of a policy and the runs to compare it with, which are the longest ones.
-    pub(super) fn considered<'a>(&'a self, own: &'a Ran) -> (&'a Ran, &'a [Ran]) {
+    pub(super) fn considered<'a>(&'a self, own: &'a PolicyRun) -> (&'a PolicyRun, &'a [PolicyRun]) {
         let again = self.again.iter().find(|ran| ran.policy == own.policy);
         match again.filter(|_| self.terms.entered(&own.policy)) {
             Some(longer) => (longer, &self.again),
@@ -129,10 +129,10 @@ impl Line {
 
     /// Returns the policy that this one has lost to by the largest amount, with the lower end of
     /// the ratio.
-    pub(super) fn lost<'a>(&'a self, own: &'a Ran) -> Option<(&'a Ran, Option<f64>)> {
+    pub(super) fn lost<'a>(&'a self, own: &'a PolicyRun) -> Option<(&'a PolicyRun, Option<f64>)> {
         let (own, runs) = self.considered(own);
-        let mean = |ran: &Ran| ran.response.map_or(f64::INFINITY, |own| own.mean);
-        let order = |a: &(&Ran, Option<f64>), b: &(&Ran, Option<f64>)| {
+        let mean = |ran: &PolicyRun| ran.response.map_or(f64::INFINITY, |own| own.mean);
+        let order = |a: &(&PolicyRun, Option<f64>), b: &(&PolicyRun, Option<f64>)| {
             let by_least = a.1.unwrap_or(0.0).total_cmp(&b.1.unwrap_or(0.0));
             by_least.then(mean(b.0).total_cmp(&mean(a.0)))
         };
@@ -140,9 +140,9 @@ impl Line {
     }
 }
 
-impl Ran {
+impl PolicyRun {
     /// Returns the lower end of the ratio to the other mean, if the policy is significantly slower.
-    pub(super) fn surely_behind(&self, other: &Ran) -> Option<f64> {
+    pub(super) fn surely_behind(&self, other: &PolicyRun) -> Option<f64> {
         let both = [self, other].map(|own| (own.policy.as_str(), &own.replications[..]));
         let ranking = Ranking::new(&both);
         let pair = ranking.pair(both[0].0, both[1].0)?;
@@ -152,7 +152,7 @@ impl Ran {
 
 pub(super) fn measure(
     system: &System,
-    terms: &Terms,
+    terms: &Conditions,
     changes: Changes,
     interrupt: &Arc<AtomicBool>,
     listener: Listener<'_>,
@@ -198,7 +198,7 @@ pub(super) fn measure(
 fn bounds(
     system: &System,
     preemption: Preemption,
-    terms: &Terms,
+    terms: &Conditions,
     interrupt: &AtomicBool,
 ) -> (Option<[f64; 2]>, f64) {
     let fleet = &system.fleet;
@@ -215,7 +215,7 @@ fn bounds(
     let bound = lower_bound(fleet, Objective::Mean, preemption, ROWS, &is_over);
     (
         closed.map(|own| [own.lower, own.upper_in_box]),
-        bound.map_or(0.0, |bound| bound.least),
+        bound.map_or(0.0, |bound| bound.lower_bound),
     )
 }
 
@@ -228,11 +228,11 @@ type Entrant = (String, Result<Contender, String>);
 fn entrants(
     system: &System,
     preemption: Preemption,
-    terms: &Terms,
+    terms: &Conditions,
     changes: Changes,
     interrupt: &Arc<AtomicBool>,
     listener: Listener<'_>,
-) -> (Vec<Entrant>, Vec<Alone>) {
+) -> (Vec<Entrant>, Vec<FamilyResult>) {
     let fleet = &system.fleet;
     let mut families = Vec::new();
     let mut synthesized = |sought, budget| {
@@ -250,24 +250,24 @@ fn entrants(
                 families.extend(found.1.choice.iter().flat_map(alone));
                 Ok(Contender::from(found.0.artifact().policy.clone()))
             }
-            Ok(Solved::Broken(why)) => Err(why),
-            Ok(Solved::Overloaded(_) | Solved::Unkept(_)) => Err("no policy was found".into()),
+            Ok(Solved::NoPolicy(why)) => Err(why),
+            Ok(Solved::Overloaded(_) | Solved::GuaranteesMissed(_)) => Err("no policy was found".into()),
             Err(why) => Err(why.to_string()),
         }
     };
     let mut entrants = Vec::new();
     if terms.budget > 0 {
-        let chosen = synthesized(Sought::Among(Families::All), terms.budget);
+        let chosen = synthesized(PolicySearch::Among(Families::All), terms.budget);
         entrants.push((CHOICE.to_owned(), chosen));
     }
-    if let Ok(analysed) = synthesized(Sought::Analysed, 1) {
+    if let Ok(analysed) = synthesized(PolicySearch::Analysed, 1) {
         entrants.push((analysed.name().into(), Ok(analysed)));
     }
     let may = |rule: &Contender| preemption == Preemption::Full || !rule.preempts();
     let rules = Contender::rules().iter();
     let rules = rules.filter_map(|rule| Contender::named(rule.name, fleet).ok());
-    let rules = rules.filter(|rule| may(rule) && rule.knows_of(fleet) == Knows::Means);
-    let rules = rules.filter(|rule| rule.rule(fleet).is_ok());
+    let rules = rules.filter(|rule| may(rule) && rule.information_about(fleet) == Information::Means);
+    let rules = rules.filter(|rule| rule.build_policy(fleet).is_ok());
     entrants.extend(rules.map(|rule| (rule.name().into(), Ok(rule))));
     for (name, _) in &terms.policies {
         // A policy that is for another system or that is more powerful is ignored.
@@ -280,13 +280,13 @@ fn entrants(
     (entrants, families)
 }
 
-fn alone(choice: &ChoiceLog) -> Vec<Alone> {
+fn alone(choice: &ChoiceLog) -> Vec<FamilyResult> {
     let ratio = |n: usize, own: &CandidateLog| match own.outcome {
         Steadiness::Steady if n == 0 => Some(1.0),
         Steadiness::Steady => own.ratio.map(|ratio| ratio.mean).or(own.at_least),
         _ => None,
     };
-    let alone = |(n, own): (usize, &CandidateLog)| Alone {
+    let alone = |(n, own): (usize, &CandidateLog)| FamilyResult {
         family: own.name.clone(),
         ratio: ratio(n, own),
     };
@@ -299,9 +299,9 @@ fn run(
     entrants: &[Entrant],
     system: &System,
     settings: &Settings,
-    terms: &Terms,
+    terms: &Conditions,
     listener: Listener<'_>,
-) -> (Vec<Ran>, Vec<Ran>) {
+) -> (Vec<PolicyRun>, Vec<PolicyRun>) {
     let mut simulate = |own: &Entrant, events, later| {
         listener(&format!("{}: simulating {}", system.name, own.0));
         let settings = Settings {
@@ -312,15 +312,15 @@ fn run(
         ran(own, system, &settings)
     };
     let first = settings.events.div_ceil(FIRST);
-    let mut runs: Vec<Ran> = entrants.iter().map(|own| simulate(own, first, 0)).collect();
+    let mut runs: Vec<PolicyRun> = entrants.iter().map(|own| simulate(own, first, 0)).collect();
     let settled = runs.iter().filter(|ran| ran.response.is_some());
-    let mean = |ran: &Ran| ran.response.map_or(f64::NAN, |own| own.mean);
+    let mean = |ran: &PolicyRun| ran.response.map_or(f64::NAN, |own| own.mean);
     let best = settled.min_by(|a, b| mean(a).total_cmp(&mean(b)));
     let best = best.cloned();
-    let has_level = |ran: &&Ran| matches!(ran.health, Some(Health::Settled | Health::Unsettled));
+    let has_level = |ran: &&PolicyRun| matches!(ran.health, Some(Health::Settled | Health::Unsettled));
     let stays = runs.iter().filter(has_level).map(|ran| ran.stay);
     let least = stays.fold(f64::INFINITY, f64::min);
-    let may_win = |ran: &Ran| match ran.health {
+    let may_win = |ran: &PolicyRun| match ran.health {
         None | Some(Health::Unstable) => false,
         Some(Health::Unsettled) => ran.stay <= FAR * least,
         Some(Health::Settled) => {
@@ -333,7 +333,7 @@ fn run(
             *ran = simulate(entrant, settings.events, 0);
         }
     }
-    let suspects = suspects(&runs, terms);
+    let suspects = apparent_losers(&runs, terms);
     let again = entrants.iter();
     let again = again.filter(|own| suspects.contains(&own.0.as_str()));
     let again = again.map(|own| simulate(own, AGAIN * settings.events, 1));
@@ -341,7 +341,7 @@ fn run(
     (runs, again)
 }
 
-pub(super) fn suspects<'a>(runs: &'a [Ran], terms: &Terms) -> Vec<&'a str> {
+pub(super) fn apparent_losers<'a>(runs: &'a [PolicyRun], terms: &Conditions) -> Vec<&'a str> {
     let mut suspects = Vec::new();
     for own in runs.iter().filter(|own| terms.entered(&own.policy)) {
         let ahead = ahead(runs, own);
@@ -351,13 +351,13 @@ pub(super) fn suspects<'a>(runs: &'a [Ran], terms: &Terms) -> Vec<&'a str> {
     suspects
 }
 
-fn ran((policy, contender): &Entrant, system: &System, settings: &Settings) -> Ran {
+fn ran((policy, contender): &Entrant, system: &System, settings: &Settings) -> PolicyRun {
     let rule = contender.as_ref();
     let run = rule.map_err(Clone::clone).and_then(|rule| {
         let run = rule.simulate_on(&system.fleet, settings, |_| ());
         run.map_err(|why| why.to_string())
     });
-    let knows = rule.map(|rule| rule.knows_of(&system.fleet));
+    let knows = rule.map(|rule| rule.information_about(&system.fleet));
     let failure = run.as_ref().err().cloned();
     let run = run.ok();
     let rate = system.fleet.envelope().total_arrival_rate();
@@ -365,7 +365,7 @@ fn ran((policy, contender): &Entrant, system: &System, settings: &Settings) -> R
         let late = run.types.iter().flat_map(|own| &own.late);
         late.sum::<f64>() / run.replications.len().max(1) as f64 / rate
     };
-    Ran {
+    PolicyRun {
         policy: policy.clone(),
         rule: rule.map_or(String::new(), |rule| followed(rule).into()),
         knows: knows.unwrap_or_default(),
@@ -380,7 +380,7 @@ fn ran((policy, contender): &Entrant, system: &System, settings: &Settings) -> R
 
 /// Returns the policies without more information that are certainly faster by `MATTERS`, with the
 /// lower end of the ratio. If this policy has not converged, these are all policies that have.
-pub(super) fn ahead<'a>(runs: &'a [Ran], own: &Ran) -> Vec<(&'a Ran, Option<f64>)> {
+pub(super) fn ahead<'a>(runs: &'a [PolicyRun], own: &PolicyRun) -> Vec<(&'a PolicyRun, Option<f64>)> {
     let settled = rivals(runs, own).map(|(ran, _)| ran);
     if own.response.is_none() {
         return settled.map(|ran| (ran, None)).collect();
@@ -392,7 +392,7 @@ pub(super) fn ahead<'a>(runs: &'a [Ran], own: &Ran) -> Vec<(&'a Ran, Option<f64>
     surely.collect()
 }
 
-pub(super) fn rivals<'a>(runs: &'a [Ran], own: &Ran) -> impl Iterator<Item = (&'a Ran, f64)> {
+pub(super) fn rivals<'a>(runs: &'a [PolicyRun], own: &PolicyRun) -> impl Iterator<Item = (&'a PolicyRun, f64)> {
     let others = runs.iter().filter(|ran| ran.policy != own.policy);
     let alike = others.filter(|ran| (ran.knows as u8) <= own.knows as u8);
     alike.filter_map(|ran| Some((ran, ran.response?.mean)))

@@ -15,8 +15,8 @@ use std::sync::atomic::Ordering;
 
 use clap::Args;
 
-use self::logs::Origin;
-use self::measure::{Line, Terms, measure};
+use self::logs::LogDistribution;
+use self::measure::{Line, Conditions, measure};
 use self::systems::{NAME, Set, System, Tier, name};
 use self::table::Results;
 use synth::document::line::{sealed, unsealed};
@@ -148,7 +148,7 @@ impl RunVerb for Arguments {
             said("the next system");
             let line = match tier {
                 Tier::Logs => {
-                    let origin = Origin::new(self.set, n);
+                    let origin = LogDistribution::new(self.set, n);
                     walk::measure(&origin, &terms, &interrupt, &mut said)
                 }
                 _ => {
@@ -207,14 +207,14 @@ impl Arguments {
         self.systems.iter().map(of).collect()
     }
 
-    fn terms(&self, caller: &Caller<'_>) -> VerbResult<Terms> {
+    fn terms(&self, caller: &Caller<'_>) -> VerbResult<Conditions> {
         let [budget, events, updates] = if self.short { SHORT } else { FULL };
         let digest = |name: &String| {
             let policy = NamedPolicy::<MultiresourceKind>::resolve(name, None, caller.changes)?;
             VerbResult::Ok((policy.name, policy.digest))
         };
         let budget = self.budget.unwrap_or(budget);
-        Ok(Terms {
+        Ok(Conditions {
             bench: NAME.into(),
             set: self.set,
             preemption: self.preemption,
@@ -236,7 +236,7 @@ impl Arguments {
         let mut write = |(name, text): (String, String)| documents.push((folder.join(name), text));
         for &(tier, n) in plan {
             if tier == Tier::Logs {
-                let origin = Origin::new(self.set, n);
+                let origin = LogDistribution::new(self.set, n);
                 (0..walk::LOGS).for_each(|r| write(origin.file(r)));
             } else {
                 let system = System::new(self.set, tier, n)?;
@@ -250,7 +250,7 @@ impl Arguments {
     }
 }
 
-fn absent(lines: &[Line], terms: &Terms) -> Vec<String> {
+fn absent(lines: &[Line], terms: &Conditions) -> Vec<String> {
     let ran = |name: &str| {
         let mut runs = lines.iter().flat_map(|line| &line.runs);
         runs.any(|own| own.policy == name)
@@ -261,7 +261,7 @@ fn absent(lines: &[Line], terms: &Terms) -> Vec<String> {
 }
 
 /// Reads the lines that exist. If a run was killed, the incomplete last line is removed.
-fn there(file: &Path, terms: &Terms) -> VerbResult<Vec<Line>> {
+fn there(file: &Path, terms: &Conditions) -> VerbResult<Vec<Line>> {
     let text = match std::fs::read_to_string(file) {
         Ok(text) => text,
         Err(why) if why.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),

@@ -13,7 +13,7 @@ use synth::artifact::written;
 use synth::document::digest;
 use synth::kind::VerbResult;
 use synth::multiresource::report::about;
-use synth::multiresource::verbs::resolve::own_load;
+use synth::multiresource::verbs::resolve::solve_load;
 use synth::multiresource::workload::Fleet;
 
 pub(super) const NAME: &str = "bench-v1";
@@ -91,7 +91,7 @@ impl System {
         let name = name(tier, n);
         let own = Fleet::parse(&draft.document("a draft", 1.0), &name)?.workload;
         // This is rounded, so that the text does not depend on the last digits of the solver.
-        let factor = rounded(draft.load / own_load(None, &own)?, 2);
+        let factor = rounded(draft.load / solve_load(None, &own)?, 2);
         let source = format!("synth bench, {NAME}, seed {seed}, load {}", draft.load);
         let text = draft.document(&source, factor);
         let fleet = Fleet::parse(&text, &name)?.workload;
@@ -126,30 +126,30 @@ impl Draw {
     }
 
     /// Returns a random number in [0, 1).
-    pub(super) fn part(&mut self) -> f64 {
+    pub(super) fn uniform(&mut self) -> f64 {
         (self.0.next_u64() >> 11) as f64 * (-53_f64).exp2()
     }
 
     pub(super) fn pick<T: Copy>(&mut self, of: &[T]) -> T {
-        of[(self.part() * of.len() as f64) as usize]
+        of[(self.uniform() * of.len() as f64) as usize]
     }
 
     /// Returns a random integer between `low` and `high`, inclusive.
     pub(super) fn between(&mut self, low: u32, high: u32) -> u32 {
-        low + (self.part() * f64::from(high - low + 1)) as u32
+        low + (self.uniform() * f64::from(high - low + 1)) as u32
     }
 
     /// Returns a random number with a log-uniform distribution.
-    pub(super) fn spread(&mut self, low: f64, high: f64) -> f64 {
-        low * (high / low).powf(self.part())
+    pub(super) fn log_uniform(&mut self, low: f64, high: f64) -> f64 {
+        low * (high / low).powf(self.uniform())
     }
 
     pub(super) fn exponential(&mut self) -> f64 {
-        -(1.0 - self.part()).ln()
+        -(1.0 - self.uniform()).ln()
     }
 
     pub(super) fn normal(&mut self) -> f64 {
-        (2.0 * self.exponential()).sqrt() * (std::f64::consts::TAU * self.part()).cos()
+        (2.0 * self.exponential()).sqrt() * (std::f64::consts::TAU * self.uniform()).cos()
     }
 }
 
@@ -241,8 +241,8 @@ fn exact(n: u64, draw: &mut Draw) -> Draft {
             _ if i == types - 1 => draw.between(capacity / 2 + 1, capacity),
             _ => draw.between(1, capacity),
         }],
-        mean: rounded(draw.spread(1.0, widest), 2),
-        share: 0.2 + draw.part(),
+        mean: rounded(draw.log_uniform(1.0, widest), 2),
+        share: 0.2 + draw.uniform(),
     };
     Draft {
         types: (0..types).map(&mut kind).collect(),
@@ -261,7 +261,7 @@ fn bounded(n: u64, draw: &mut Draw) -> Draft {
         _ => draw.pick(&HEAVY),
     };
     let load = draw.pick(&[0.5, 0.6, 0.7, 0.8, 0.9, 0.95]);
-    let types = draw.spread(3.0, 31.0) as usize;
+    let types = draw.log_uniform(3.0, 31.0) as usize;
     let resources = draw.between(1, 4);
     let sizes = [8, 16, 32, 64, 96, 128];
     let has: Vec<u32> = (0..resources).map(|_| draw.pick(&sizes)).collect();
@@ -276,22 +276,22 @@ fn bounded(n: u64, draw: &mut Draw) -> Draft {
     let (servers, widest) = (shapes[0].0, draw.pick(&[1.0, 3.0, 10.0, 100.0]));
     let mut kind = |_| {
         let nodes = match n % 5 {
-            4 if draw.part() < 0.5 => draw.between(2, servers / 2),
+            4 if draw.uniform() < 0.5 => draw.between(2, servers / 2),
             _ => 1,
         };
-        let (large, most) = (draw.between(1, resources) - 1, draw.spread(1.0 / 64.0, 1.0));
+        let (large, most) = (draw.between(1, resources) - 1, draw.log_uniform(1.0 / 64.0, 1.0));
         let demand = has.iter().zip(0..).map(|(c, j)| {
             let part = match j == large {
                 true => 1.0,
-                false => (1.25 * draw.part() - 0.25).max(0.0),
+                false => (1.25 * draw.uniform() - 0.25).max(0.0),
             };
             (most * part * f64::from(*c)).ceil() as u32
         });
         Kind {
             nodes,
             demand: demand.collect(),
-            mean: rounded(draw.spread(1.0, widest), 2),
-            share: 0.2 + draw.part(),
+            mean: rounded(draw.log_uniform(1.0, widest), 2),
+            share: 0.2 + draw.uniform(),
         }
     };
     Draft {

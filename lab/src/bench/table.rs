@@ -2,13 +2,13 @@ use itertools::Itertools as _;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::measure::{Alone, CHOICE, Line, Ran, ahead, rivals};
+use super::measure::{FamilyResult, CHOICE, Line, PolicyRun, ahead, rivals};
 use super::systems::{NAME, Tier};
 use synth::kind::table;
 use synth::multiresource::simulator::Contender;
 use synth::report::{self, Report, counted, percent};
 use synth::simulation::median;
-use synth::simulation::sweep::Knows;
+use synth::simulation::sweep::Information;
 
 /// A bound is near the optimum if the difference is less than one of these values.
 const NEAR: [f64; 2] = [0.15, 0.25];
@@ -21,7 +21,7 @@ const LONG: usize = 20;
 #[derive(Serialize, JsonSchema)]
 struct Row {
     policy: String,
-    knows: Knows,
+    knows: Information,
     systems: usize,
     settled: usize,
     /// The median and the maximum of the mean relative to the best policy without more information.
@@ -47,7 +47,7 @@ struct Family {
 
 /// A system for which the selected or an additional policy is significantly worse than a rule.
 #[derive(Serialize, JsonSchema)]
-struct Miss {
+struct Loss {
     system: String,
     about: String,
     policy: String,
@@ -71,7 +71,7 @@ struct Section {
     near: [usize; 2],
     policies: Vec<Row>,
     families: Vec<Family>,
-    missed: Vec<Miss>,
+    missed: Vec<Loss>,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -133,11 +133,11 @@ fn section(tier: Tier, lines: &[Line]) -> Section {
     }
 }
 
-fn miss(line: &Line, ran: &Ran) -> Option<Miss> {
+fn miss(line: &Line, ran: &PolicyRun) -> Option<Loss> {
     let (better, surely) = line.lost(ran)?;
     let (ran, _) = line.considered(ran);
     let means = ran.response.zip(better.response);
-    Some(Miss {
+    Some(Loss {
         system: line.system.clone(),
         about: line.about.clone(),
         policy: ran.policy.clone(),
@@ -154,21 +154,21 @@ fn row(policy: &str, lines: &[&Line]) -> Row {
         let own = line.runs.iter().filter(|ran| ran.policy == policy);
         own.map(move |ran| (*line, ran))
     });
-    let runs: Vec<(&Line, &Ran)> = runs.collect();
+    let runs: Vec<(&Line, &PolicyRun)> = runs.collect();
     let settled = || {
         let considered = runs.iter().map(|(line, ran)| (*line, line.considered(ran)));
         considered.filter_map(|(line, (ran, runs))| Some((line, ran, runs, ran.response?.mean)))
     };
-    let ratio = |(_, ran, runs, mean): (&Line, &Ran, &[Ran], f64)| {
+    let ratio = |(_, ran, runs, mean): (&Line, &PolicyRun, &[PolicyRun], f64)| {
         let best = rivals(runs, ran).map(|own| own.1);
         best.min_by(f64::total_cmp).map(|best| mean / best)
     };
-    let gap = |(line, .., mean): (&Line, &Ran, &[Ran], f64)| {
+    let gap = |(line, .., mean): (&Line, &PolicyRun, &[PolicyRun], f64)| {
         let least = line.optimum.map_or(line.bound, |own| own[0]);
         (least > 0.0).then(|| mean / least - 1.0)
     };
     let count =
-        |is: &dyn Fn(&Line, &Ran) -> bool| runs.iter().filter(|(l, ran)| is(l, ran)).count();
+        |is: &dyn Fn(&Line, &PolicyRun) -> bool| runs.iter().filter(|(l, ran)| is(l, ran)).count();
     let knows = runs.iter().map(|own| own.1.knows);
     Row {
         policy: policy.into(),
@@ -182,7 +182,7 @@ fn row(policy: &str, lines: &[&Line]) -> Row {
     }
 }
 
-fn is_ahead(line: &Line, ran: &Ran) -> bool {
+fn is_ahead(line: &Line, ran: &PolicyRun) -> bool {
     let choice = line.runs.iter().find(|own| own.policy == CHOICE);
     choice.is_some_and(|own| {
         let (own, runs) = line.considered(own);
@@ -193,7 +193,7 @@ fn is_ahead(line: &Line, ran: &Ran) -> bool {
 
 fn family(name: &str, lines: &[&Line]) -> Family {
     let alone = lines.iter().flat_map(|line| &line.families);
-    let alone: Vec<&Alone> = alone.filter(|own| own.family == name).collect();
+    let alone: Vec<&FamilyResult> = alone.filter(|own| own.family == name).collect();
     let ratios: Vec<f64> = alone.iter().filter_map(|own| own.ratio).collect();
     Family {
         family: name.into(),
@@ -228,7 +228,7 @@ impl Section {
         let title = format!("{NAME}, {}: {systems}", self.tier);
         let mut section = table!(title, &self.policies, row => {
             "policy" => called(&row.policy),
-            "knows" => (row.knows == Knows::Sizes).then_some("sizes"),
+            "knows" => (row.knows == Information::Sizes).then_some("sizes"),
             "on [#]" => row.systems,
             "converged [#]" => row.settled,
             "above the best: median [%]" => ratio(row, 0),
@@ -247,7 +247,7 @@ impl Section {
                 percent(least)
             ));
         }
-        section.notes.extend(self.missed.iter().map(Miss::words));
+        section.notes.extend(self.missed.iter().map(Loss::words));
         section
     }
 
@@ -263,7 +263,7 @@ impl Section {
     }
 }
 
-impl Miss {
+impl Loss {
     fn words(&self) -> String {
         let (policy, better) = (&self.policy, &self.better);
         let by = if let (Some(ratio), Some(least)) = (self.ratio, self.surely) {

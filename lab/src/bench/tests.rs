@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 use std::sync::atomic::AtomicBool;
 
-use super::measure::{Alone, Ran, Terms};
+use super::measure::{FamilyResult, PolicyRun, Conditions};
 use super::*;
 use synth::document::digest;
-use synth::multiresource::verbs::resolve::own_load;
+use synth::multiresource::verbs::resolve::solve_load;
 use synth::simulation::{Estimate, Health};
 use synth::trace::{AccountRow, Reason};
 
@@ -33,7 +33,7 @@ fn systems_never_change() {
         "b520a629fdf3cf35",
     ];
     assert_eq!(found, pinned);
-    let of = |set, n| digest(&Origin::new(set, n).file(1).1)["sha256:".len()..][..16].to_owned();
+    let of = |set, n| digest(&LogDistribution::new(set, n).file(1).1)["sha256:".len()..][..16].to_owned();
     let logs = [
         of(Set::Tuning, 0),
         of(Set::Judging, 1),
@@ -52,7 +52,7 @@ fn systems_never_change() {
 #[test]
 fn logs_have_their_load_and_no_faults() {
     for n in [0, 5, 7, 15] {
-        let origin = Origin::new(Set::Tuning, n);
+        let origin = LogDistribution::new(Set::Tuning, n);
         let (texts, logs) = origin.draw(0..2).unwrap();
         assert_ne!(texts[0], texts[1]);
         let log = &logs[0];
@@ -75,8 +75,8 @@ fn logs_have_their_load_and_no_faults() {
 
 #[test]
 fn replayed_means_match_an_independent_first_fit() {
-    let origin = Origin::new(Set::Tuning, 3);
-    let terms = Terms {
+    let origin = LogDistribution::new(Set::Tuning, 3);
+    let terms = Conditions {
         budget: 0,
         ..terms()
     };
@@ -139,7 +139,7 @@ fn systems_have_their_load() {
         (Tier::Bounded, 4),
     ] {
         let system = System::new(Set::Tuning, tier, n).unwrap();
-        let load = own_load(None, &system.fleet).unwrap();
+        let load = solve_load(None, &system.fleet).unwrap();
         assert!(
             (load / system.load - 1.0).abs() < 0.006,
             "{}: {load}",
@@ -152,8 +152,8 @@ fn systems_have_their_load() {
     }
 }
 
-fn terms() -> Terms {
-    Terms {
+fn terms() -> Conditions {
+    Conditions {
         bench: NAME.into(),
         set: Set::Judging,
         preemption: Preemption::None,
@@ -166,10 +166,10 @@ fn terms() -> Terms {
 }
 
 /// Returns a policy with replications near this mean. If it is 0, it has not converged.
-fn ran(policy: &str, mean: f64) -> Ran {
+fn ran(policy: &str, mean: f64) -> PolicyRun {
     let is_settled = mean > 0.0;
     let values = (0..8).map(|r| Some(mean * (1.0 + 0.001 * f64::from(r % 3))));
-    Ran {
+    PolicyRun {
         policy: policy.into(),
         rule: policy.into(),
         knows: Default::default(),
@@ -224,7 +224,7 @@ fn lost_systems_are_counted_and_named() {
     let known = Some([1.0, 1.0]);
     let tdc = |ratio| {
         let family = "tdc".into();
-        vec![Alone { family, ratio }]
+        vec![FamilyResult { family, ratio }]
     };
     let lines = [
         Line {
@@ -280,7 +280,7 @@ fn reads_back_lines_and_truncates_incomplete_ones() {
     append(&file, &line(1, [1.0, 1.0], None)).unwrap();
     let text = std::fs::read_to_string(&file).unwrap();
     std::fs::write(&file, &text[..text.len() - 9]).unwrap();
-    let names = |terms: &Terms| -> Vec<String> {
+    let names = |terms: &Conditions| -> Vec<String> {
         there(&file, terms)
             .unwrap()
             .into_iter()
@@ -290,7 +290,7 @@ fn reads_back_lines_and_truncates_incomplete_ones() {
     assert_eq!(names(&terms()), ["exact-00"]);
     append(&file, &line(1, [1.0, 1.0], None)).unwrap();
     assert_eq!(names(&terms()), ["exact-00", "exact-01"]);
-    let other = Terms {
+    let other = Conditions {
         events: 2,
         ..terms()
     };

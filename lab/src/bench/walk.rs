@@ -5,15 +5,15 @@ use std::sync::atomic::AtomicBool;
 use itertools::Itertools as _;
 use rayon::prelude::*;
 
-use super::logs::Origin;
-use super::measure::{AGAIN, CHOICE, Line, Listener, Ran, Terms, suspects};
+use super::logs::LogDistribution;
+use super::measure::{AGAIN, CHOICE, Line, Listener, PolicyRun, Conditions, apparent_losers};
 use super::systems::Tier;
 use synth::document::digest;
 use synth::kind::VerbResult;
-use synth::multiresource::judge::{Forward, Goal, JudgeObjective, RulePoint, Served, usual};
+use synth::multiresource::judge::{WalkForward, SelectionCriteria, JudgeObjective, QueueRule, WaitsAndSizes, baseline_rules};
 use synth::multiresource::policy::RuntimeEstimate as OfSize;
-use synth::multiresource::replay::{Log, NoResult};
-use synth::simulation::sweep::Knows;
+use synth::multiresource::replay::{Log, LogError};
+use synth::simulation::sweep::Information;
 use synth::simulation::{Health, over_replications};
 
 /// The number of logs for each system. To confirm a loss, [`AGAIN`] times as many other logs are
@@ -21,11 +21,11 @@ use synth::simulation::{Health, over_replications};
 pub(super) const LOGS: u64 = 8;
 
 /// The name of a policy, its information, and its rule (or `None` if it is selected walk-forward).
-pub(super) type Entrant = (String, Knows, Option<RulePoint>);
+pub(super) type Entrant = (String, Information, Option<QueueRule>);
 
 pub(super) fn measure(
-    origin: &Origin,
-    terms: &Terms,
+    origin: &LogDistribution,
+    terms: &Conditions,
     interrupt: &AtomicBool,
     listener: Listener<'_>,
 ) -> VerbResult<Line> {
@@ -33,7 +33,7 @@ pub(super) fn measure(
     let (texts, logs) = origin.draw(0..LOGS)?;
     let entrants = entrants(&logs[0], terms);
     let runs = walked(origin, &logs, &entrants, interrupt)?;
-    let suspects = suspects(&runs, terms);
+    let suspects = apparent_losers(&runs, terms);
     let lost = entrants.into_iter();
     let lost = lost.filter(|own| suspects.contains(&own.0.as_str()));
     let lost: Vec<Entrant> = lost.collect();
@@ -59,26 +59,26 @@ pub(super) fn measure(
 }
 
 /// Returns the selection, the rules in common use (also with known sizes), and additional rules.
-pub(super) fn entrants(log: &Log, terms: &Terms) -> Vec<Entrant> {
-    let choice = (terms.budget > 0).then(|| (CHOICE.to_owned(), Knows::Estimates, None));
+pub(super) fn entrants(log: &Log, terms: &Conditions) -> Vec<Entrant> {
+    let choice = (terms.budget > 0).then(|| (CHOICE.to_owned(), Information::Estimates, None));
     let mut all: Vec<Entrant> = choice.into_iter().collect();
     for (name, _) in &terms.policies {
         // All other policies are only used in the other tiers.
-        if let Ok(mut point) = RulePoint::parse(name) {
+        if let Ok(mut point) = QueueRule::parse(name) {
             if !log.has_limits && point.estimate == OfSize::Limit {
                 point.estimate = OfSize::History;
             }
-            all.push((name.clone(), Knows::Estimates, Some(point)));
+            all.push((name.clone(), Information::Estimates, Some(point)));
         }
     }
-    all.extend(usual(log.has_limits).map(|(point, is_known)| {
+    all.extend(baseline_rules(log.has_limits).map(|(point, is_known)| {
         // If there are no limits, all rules use the history, so this is not part of the name.
         let name = point.name();
         let short = name.strip_suffix("+history").filter(|_| !log.has_limits);
         let name = short.unwrap_or(&name).to_owned();
         match is_known {
-            true => (name + "+size", Knows::Sizes, Some(point)),
-            false => (name, Knows::Estimates, Some(point)),
+            true => (name + "+size", Information::Sizes, Some(point)),
+            false => (name, Information::Estimates, Some(point)),
         }
     }));
     all.into_iter().unique_by(|own| own.0.clone()).collect()
@@ -86,31 +86,31 @@ pub(super) fn entrants(log: &Log, terms: &Terms) -> Vec<Entrant> {
 
 /// Evaluates all policies on each log. The mean of each log is a replication.
 pub(super) fn walked(
-    origin: &Origin,
+    origin: &LogDistribution,
     logs: &[Log],
     entrants: &[Entrant],
     interrupt: &AtomicBool,
-) -> VerbResult<Vec<Ran>> {
-    let goal = Goal {
+) -> VerbResult<Vec<PolicyRun>> {
+    let goal = SelectionCriteria {
         objective: JudgeObjective::Wait,
-        longest: logs.first().and_then(Goal::usual_promise),
+        longest: logs.first().and_then(SelectionCriteria::default_wait_bound),
         now: origin.now(),
     };
     let of_log = |log: &Log| {
-        let forward = Forward::new(log, origin.windows(log), goal, interrupt)?;
+        let forward = WalkForward::new(log, origin.windows(log), goal, interrupt)?;
         let served = entrants.par_iter().map(|(_, knows, point)| {
             let Some(point) = point else {
-                let (windows, served, _) = forward.chosen(&mut |_, _| ())?;
+                let (windows, served, _) = forward.evaluate_selection(&mut |_, _| ())?;
                 let rules = windows.iter().map(|own| own.choice.point.name());
                 return Ok((mean(&served), rules.collect()));
             };
-            let served = forward.fixed(point, *knows == Knows::Sizes)?;
+            let served = forward.evaluate_rule(point, *knows == Information::Sizes)?;
             Ok((mean(&served), vec![point.name()]))
         });
-        served.collect::<Result<Vec<(f64, Vec<String>)>, NoResult>>()
+        served.collect::<Result<Vec<(f64, Vec<String>)>, LogError>>()
     };
     let by_log = logs.par_iter().map(of_log);
-    let by_log = by_log.collect::<Result<Vec<_>, NoResult>>()?;
+    let by_log = by_log.collect::<Result<Vec<_>, LogError>>()?;
     let ran = |(n, (policy, knows, _)): (usize, &Entrant)| {
         let means: Vec<f64> = by_log.iter().map(|own| own[n].0).collect();
         let rules = by_log.iter().flat_map(|own| &own[n].1).counts();
@@ -118,7 +118,7 @@ pub(super) fn walked(
             .into_iter()
             .max_by_key(|(rule, count)| (*count, *rule));
         let response = over_replications(&means);
-        Ran {
+        PolicyRun {
             policy: policy.clone(),
             rule: rule.map_or(String::new(), |(rule, _)| rule.clone()),
             knows: *knows,
@@ -133,6 +133,6 @@ pub(super) fn walked(
     Ok(entrants.iter().enumerate().map(ran).collect())
 }
 
-fn mean(jobs: &Served) -> f64 {
+fn mean(jobs: &WaitsAndSizes) -> f64 {
     jobs.iter().map(|(wait, size)| wait + size).sum::<f64>() / jobs.len() as f64
 }

@@ -19,7 +19,7 @@ pub(super) fn axis(title: &str, (low, high): (f64, f64), log: bool) -> Axis {
     Axis::new(title, scale, low, high)
 }
 
-pub(super) type Done<T> = Result<T, Box<dyn Error>>;
+pub(super) type FigureResult<T> = Result<T, Box<dyn Error>>;
 
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Kind {
@@ -143,7 +143,7 @@ impl Panel {
         Panel { chart, curves }
     }
 
-    pub(super) fn at(&self, label: &str, kind: Kind, x: f64) -> Done<f64> {
+    pub(super) fn at(&self, label: &str, kind: Kind, x: f64) -> FigureResult<f64> {
         let mut curves = self.curves.iter();
         let found = curves.find(|own| own.label == label && own.kind == kind);
         let found =
@@ -171,7 +171,7 @@ impl Figure {
         Figure { name, table, sheet }
     }
 
-    pub(super) fn write(&self, folder: &Path) -> Done<()> {
+    pub(super) fn write(&self, folder: &Path) -> FigureResult<()> {
         let path = |end: &str| folder.join(format!("{}.{end}", self.name));
         std::fs::write(path("csv"), &self.table)?;
         Ok(std::fs::write(path("svg"), self.sheet.svg())?)

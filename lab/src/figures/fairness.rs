@@ -3,7 +3,7 @@
 
 use super::curve::{BLUE, Curve, Figure, GREEN, GREY, Kind, Panel, VERMILLION, axis};
 use super::rules::of_events;
-use super::{Done, DrawnFigures, PaperFinding};
+use super::{FigureResult, DrawnFigures, PaperFinding};
 use synth::compatibility::analysis;
 use synth::compatibility::simulator::{Rule, simulate};
 use synth::compatibility::workload::{Cluster, Trial};
@@ -54,12 +54,12 @@ fn system(figure: u32) -> System {
 }
 
 /// Draws the rates at the top and the delays below, with a column for each size distribution.
-pub(super) fn figure<const N: u32>(events: u64) -> Done<DrawnFigures> {
+pub(super) fn figure<const N: u32>(events: u64) -> FigureResult<DrawnFigures> {
     let (title, classes, text, (rate, delay)) = system(N);
     let cluster = Cluster::parse(&text, title)?.workload;
     let own = analysis::load(&cluster).load;
-    let at = |load: f64| -> Done<Cluster> { Ok(cluster.scaled(load / own).ok_or("out of range")?) };
-    let fair = |load: f64, class: usize| -> Done<f64> {
+    let at = |load: f64| -> FigureResult<Cluster> { Ok(cluster.scaled(load / own).ok_or("out of range")?) };
+    let fair = |load: f64, class: usize| -> FigureResult<f64> {
         let scaled = at(load)?;
         Ok(analysis::means(&scaled)?.numbers[class] / scaled.arrival_rates()[class])
     };
@@ -72,7 +72,7 @@ pub(super) fn figure<const N: u32>(events: u64) -> Done<DrawnFigures> {
         for (class, label) in classes.iter().enumerate() {
             let loads = (1..=97).map(|percent| f64::from(percent) / 100.0);
             let exact = loads.map(|load| Ok((load, Some(fair(load, class)?))));
-            let exact = exact.collect::<Done<Vec<_>>>()?;
+            let exact = exact.collect::<FigureResult<Vec<_>>>()?;
             let label = format!("balanced fairness, {label}");
             delays.push(Curve::known(label, GREY, Kind::Exact, exact));
         }
@@ -113,16 +113,16 @@ pub(super) fn figure<const N: u32>(events: u64) -> Done<DrawnFigures> {
 }
 
 fn simulated(
-    at: &dyn Fn(f64) -> Done<Cluster>,
+    at: &dyn Fn(f64) -> FigureResult<Cluster>,
     trial: Trial,
     (interruptions, color, rule): (f64, usize, &str),
     (classes, events): (&[&str], u64),
-) -> Done<Vec<Curve>> {
+) -> FigureResult<Vec<Curve>> {
     let mut points = vec![Vec::new(); classes.len()];
     for load in LOADS {
         let scaled = at(load)?;
         let settings = of_events(events, 4);
-        let sized = scaled.with_sizes(trial.law(scaled.size()));
+        let sized = scaled.with_sizes(trial.distribution(scaled.size()));
         let run = simulate(&sized, &Rule::Fair(interruptions), &settings, |_| ())?;
         for (class, points) in points.iter_mut().enumerate() {
             points.push((load, run.types[class].mean_response));

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::curve::{BLUE, Curve, Figure, GREEN, Kind, ORANGE, PURPLE, Panel, VERMILLION, axis};
-use super::{Done, DrawnFigures, PaperFinding};
+use super::{FigureResult, DrawnFigures, PaperFinding};
 use synth::malleable::artifact::{Quantity, cost};
 use synth::malleable::policies;
 use synth::malleable::workload::{Pool, Workload};
@@ -13,7 +13,7 @@ const EXPONENTS: [f64; 5] = [0.05, 0.3, 0.5, 0.9, 0.99];
 const DRAWS: u64 = 10;
 const EVENTS_OF_A_DRAW: u64 = 2_000_000;
 
-pub(super) fn figure4(events: u64) -> Done<DrawnFigures> {
+pub(super) fn figure4(events: u64) -> FigureResult<DrawnFigures> {
     let draws = (events / EVENTS_OF_A_DRAW).clamp(1, DRAWS);
     let text = include_str!("../../../models/five_hundred_pareto.yaml");
     let Workload::Pool(own) = Workload::parse(text, "five_hundred_pareto")?.workload else {
@@ -31,11 +31,11 @@ pub(super) fn figure4(events: u64) -> Done<DrawnFigures> {
         let pools: Vec<Pool> = (0..draws).map(|n| own.redrawn(n).with_power(p)).collect();
         for (points, (_, _, name)) in points.iter_mut().zip(rules) {
             let rule = policies::rule(name)?;
-            let flow = |pool: &Pool| -> Done<f64> {
+            let flow = |pool: &Pool| -> FigureResult<f64> {
                 let course = rule.execute(name, pool, false)?;
                 Ok(cost(pool, Quantity::FlowTime, &course.ends))
             };
-            let flows = pools.iter().map(flow).collect::<Done<Vec<_>>>()?;
+            let flows = pools.iter().map(flow).collect::<FigureResult<Vec<_>>>()?;
             points.push((p, median(flows).map(|flow| flow / own.jobs().len() as f64)));
         }
     }

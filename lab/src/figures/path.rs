@@ -1,6 +1,6 @@
 //! A single run of MSFQ(ℓ), with each of its events.
 
-use super::Done;
+use super::FigureResult;
 use synth::multiresource::policy::{
     Event, Policy as _, StaticQuickswap, StaticQuickswapConfig, System,
 };
@@ -13,7 +13,7 @@ pub(super) fn path(
     workload: &Workload,
     threshold: u32,
     (length, count): (f64, usize),
-) -> Done<Vec<(f64, f64)>> {
+) -> FigureResult<Vec<(f64, f64)>> {
     let policy = StaticQuickswapConfig {
         strict: false,
         ..StaticQuickswapConfig::strict_msfq(workload, Some(f64::from(threshold)))?

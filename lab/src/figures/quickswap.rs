@@ -7,14 +7,14 @@ use super::path::path;
 use super::rules::{
     Plan, Rule, Sweep, first_fit, model, named, nmsr_with_backfilling, plain, sweep, tuned, words,
 };
-use super::{Done, DrawnFigures, PaperFinding};
+use super::{FigureResult, DrawnFigures, PaperFinding};
 use itertools::izip;
 use synth::multiresource::analysis::TypeQueue;
 use synth::multiresource::analysis::one_or_all::MsfqQueue;
 use synth::multiresource::artifact::{Objective, Preemption};
 use synth::multiresource::modulation::Modulation;
 use synth::multiresource::simulator::Run;
-use synth::multiresource::synthesis::{MsfqOutlook, PHASE_LIMIT};
+use synth::multiresource::synthesis::{MsfqAnalysis, PHASE_LIMIT};
 use synth::multiresource::workload::Workload;
 use synth::report::plot::Axis;
 use synth::simulation::Estimate;
@@ -27,21 +27,21 @@ const RATES: [f64; 10] = [2.0, 3.0, 4.0, 5.0, 5.5, 6.0, 6.5, 7.0, 7.25, 7.5];
 const FINE: std::ops::RangeInclusive<i32> = 8..=30;
 const ACROSS: &str = "total arrival rate λ [1/s]";
 
-fn at_rate(model: &Workload, rate: f64) -> Done<Workload> {
+fn at_rate(model: &Workload, rate: f64) -> FigureResult<Workload> {
     Ok(model.scaled(rate / model.total_arrival_rate())?)
 }
 
-fn one_or_all(rate: f64) -> Done<Workload> {
+fn one_or_all(rate: f64) -> FigureResult<Workload> {
     at_rate(&model!("one_or_all"), rate)
 }
 
-fn queue(rate: f64, threshold: usize) -> Done<MsfqQueue> {
-    let outlook = MsfqOutlook::new(&one_or_all(rate)?, Objective::Mean);
+fn queue(rate: f64, threshold: usize) -> FigureResult<MsfqQueue> {
+    let outlook = MsfqAnalysis::new(&one_or_all(rate)?, Objective::Mean);
     Ok(outlook.ok_or("no one-or-all system")?.queue(threshold)?)
 }
 
-fn over_threshold(rate: f64) -> Done<Vec<(f64, [Option<f64>; 2])>> {
-    let of = |threshold| -> Done<_> {
+fn over_threshold(rate: f64) -> FigureResult<Vec<(f64, [Option<f64>; 2])>> {
+    let of = |threshold| -> FigureResult<_> {
         let queue = queue(rate, threshold)?;
         let exact = queue.means()?.mean_response(&queue);
         let guess = queue.approximation().map(|a| a.mean_response(&queue));
@@ -50,11 +50,11 @@ fn over_threshold(rate: f64) -> Done<Vec<(f64, [Option<f64>; 2])>> {
     (0..=MOST).map(of).collect()
 }
 
-pub(super) fn figure1(events: u64) -> Done<DrawnFigures> {
+pub(super) fn figure1(events: u64) -> FigureResult<DrawnFigures> {
     let length = (events as f64 / 15.0).min(4000.0);
-    let panel = |rate: f64, high| -> Done<Panel> {
+    let panel = |rate: f64, high| -> FigureResult<Panel> {
         let workload = one_or_all(rate)?;
-        let of = |label: &str, color, threshold| -> Done<Curve> {
+        let of = |label: &str, color, threshold| -> FigureResult<Curve> {
             let points = path(&workload, threshold, (length, 2000))?;
             let points = points.into_iter().map(|(t, n)| (t, Some(n)));
             Ok(Curve::known(label, color, Kind::Path, points))
@@ -70,7 +70,7 @@ pub(super) fn figure1(events: u64) -> Done<DrawnFigures> {
     Ok(DrawnFigures::new([figure], []))
 }
 
-pub(super) fn figure2(events: u64) -> Done<DrawnFigures> {
+pub(super) fn figure2(events: u64) -> FigureResult<DrawnFigures> {
     let colors = [(7.5, VERMILLION), (7.0, ORANGE), (6.0, BLUE), (5.0, GREEN)];
     let few: [u32; 8] = [0, 1, 2, 4, 8, 16, 24, 31];
     let (mut curves, mut cost, mut gain) = (Vec::new(), Vec::new(), String::new());
@@ -142,13 +142,13 @@ fn four_of_run(run: &Run, n: usize) -> Option<Estimate> {
 }
 
 /// Returns the means of MSF, nMSR, MSFQ(k − 1) and MSFQ with the best ℓ, and the approximation.
-fn known(rate: f64) -> Done<[Option<[f64; 4]>; 5]> {
+fn known(rate: f64) -> FigureResult<[Option<[f64; 4]>; 5]> {
     let workload = one_or_all(rate)?;
-    let exact = |threshold| -> Done<_> {
+    let exact = |threshold| -> FigureResult<_> {
         let means = queue(rate, threshold)?.means()?;
         Ok(Some(four(&workload, means.response)))
     };
-    let outlook = MsfqOutlook::new(&workload, Objective::Mean).ok_or("no one-or-all system")?;
+    let outlook = MsfqAnalysis::new(&workload, Objective::Mean).ok_or("no one-or-all system")?;
     let policy = tuned(&workload, &plain(Preemption::None, None))?.0;
     let modulation = Modulation::new(&workload, &policy, PHASE_LIMIT)?;
     let mut response = [0.0; 2];
@@ -168,10 +168,10 @@ fn known(rate: f64) -> Done<[Option<[f64; 4]>; 5]> {
 
 const MSFQ: &str = "MSFQ, ℓ = 31, strict";
 
-pub(super) fn figure3(events: u64) -> Done<DrawnFigures> {
+pub(super) fn figure3(events: u64) -> FigureResult<DrawnFigures> {
     let rates = FINE.map(|n| 0.25 * f64::from(n));
     let all = rates.map(|rate| Ok((rate, known(rate)?)));
-    let all = all.collect::<Done<Vec<_>>>()?;
+    let all = all.collect::<FigureResult<Vec<_>>>()?;
     let adaptive = Rule::Adaptive(Objective::Mean, events + events / 2);
     let plans: Vec<Plan> = vec![
         first_fit(),
@@ -212,11 +212,11 @@ pub(super) fn figure3(events: u64) -> Done<DrawnFigures> {
     Ok(DrawnFigures::new([figure], findings))
 }
 
-fn of_rates(panel: &Panel, first_fit: Option<Estimate>) -> Done<Vec<PaperFinding>> {
+fn of_rates(panel: &Panel, first_fit: Option<Estimate>) -> FigureResult<Vec<PaperFinding>> {
     let exact = |label: &str, rate| panel.at(label, Kind::Exact, rate);
     let (msf, msfq) = (exact("MSF", 7.5)?, exact(MSFQ, 7.5)?);
     let early = (exact("MSF", 2.0)?, exact(MSFQ, 2.0)?);
-    let off = |rate| -> Done<f64> {
+    let off = |rate| -> FigureResult<f64> {
         let guess = panel.at(MSFQ, Kind::Approximation, rate)?;
         Ok(100.0 * (guess / exact(MSFQ, rate)? - 1.0))
     };
@@ -246,7 +246,7 @@ fn of_rates(panel: &Panel, first_fit: Option<Estimate>) -> Done<Vec<PaperFinding
     ])
 }
 
-pub(super) fn figure4(_: u64) -> Done<DrawnFigures> {
+pub(super) fn figure4(_: u64) -> FigureResult<DrawnFigures> {
     let names = [
         "phase 1: heavy jobs",
         "phases 2 and 3 together",
@@ -255,7 +255,7 @@ pub(super) fn figure4(_: u64) -> Done<DrawnFigures> {
     let parts = ["phase 1", "phase 2", "phase 3", "phase 4"];
     // If a phase is shorter than this, it does not exist.
     let some = |length: f64| Some(length).filter(|length| *length > 1e-9);
-    let panel = |title: &str, threshold: usize| -> Done<Panel> {
+    let panel = |title: &str, threshold: usize| -> FigureResult<Panel> {
         let (mut exact, mut guesses) = (vec![Vec::new(); 3], vec![Vec::new(); 4]);
         for rate in FINE.map(|n| 0.25 * f64::from(n)) {
             let queue = queue(rate, threshold)?;
@@ -280,7 +280,7 @@ pub(super) fn figure4(_: u64) -> Done<DrawnFigures> {
     };
     let panels = vec![panel("MSF", 0)?, panel("MSFQ, ℓ = 31", MOST)?];
     // If a phase does not exist, its length is 0.
-    let at = |n: usize, name| -> Done<f64> {
+    let at = |n: usize, name| -> FigureResult<f64> {
         let length = panels[n].at(name, Kind::Exact, 7.5)?;
         Ok(Some(length).filter(|own| !own.is_nan()).unwrap_or(0.0))
     };
@@ -323,7 +323,7 @@ const WEIGHTED: Part = |run| run.weighted_response;
 const ALL: Part = |run| run.mean_response;
 
 /// Draws figure 5 with four types, and figure 8 with ServerFilling.
-pub(super) fn figure5_and_8(events: u64) -> Done<DrawnFigures> {
+pub(super) fn figure5_and_8(events: u64) -> FigureResult<DrawnFigures> {
     let rates = [1.0, 2.0, 3.0, 3.5, 4.0, 4.25, 4.5, 4.75];
     let scene = |rate| at_rate(&model!("four_types"), rate);
     let runs = sweep(scene, rivals(events + events / 2), &rates, (events, 8))?;
@@ -391,7 +391,7 @@ pub(super) fn figure5_and_8(events: u64) -> Done<DrawnFigures> {
 
 /// Draws the figures 6 and 7 for cell B of Borg. A size can be up to 14 000 time units and a cycle
 /// up to 100 000, so there are only a few runs, but they are long.
-pub(super) fn figure6_and_7(events: u64) -> Done<DrawnFigures> {
+pub(super) fn figure6_and_7(events: u64) -> FigureResult<DrawnFigures> {
     let rates = [1.0, 2.0, 3.0, 3.5, 4.0, 4.46];
     let scene = |rate| at_rate(&model!("borg_cell_b"), rate);
     let runs = sweep(scene, rivals(5 * events), &rates, (3 * events, 2))?;

@@ -1,6 +1,6 @@
 //! The policies that are compared, and their simulation at different arrival rates or loads.
 
-use super::Done;
+use super::FigureResult;
 use super::curve::{Curve, Kind, VERMILLION};
 use synth::multiresource::artifact::{
     Backfill, EmptySlots, Family, MsrConfig, Objective, Preemption, Route, StaticQuickswapConfig,
@@ -41,7 +41,7 @@ pub(super) fn plain(preemption: Preemption, route: Option<Route>) -> SynthesisOp
 }
 
 /// Returns the MSR policy with the best switching rate (2 for pMSR), and the outlook for its route.
-pub(super) fn tuned(workload: &Workload, options: &SynthesisOptions) -> Done<(MsrConfig, Outlook)> {
+pub(super) fn tuned(workload: &Workload, options: &SynthesisOptions) -> FigureResult<(MsrConfig, Outlook)> {
     let SynthesisOutcome::Policy(synthesis) = synthesize(workload, options)? else {
         return Err("there is no policy that is stable for this workload".into());
     };
@@ -88,7 +88,7 @@ pub(super) fn of_events(events: u64, seed: u64) -> Settings {
 }
 
 impl Rule {
-    fn policy(&self, workload: &Workload) -> Done<Option<Contender>> {
+    fn policy(&self, workload: &Workload) -> FigureResult<Option<Contender>> {
         Ok(Some(match self {
             Rule::Named(name) => Contender::parse(name)?,
             Rule::Overlapping => Contender::from(Family::StaticQuickswap(StaticQuickswapConfig {
@@ -119,7 +119,7 @@ impl Rule {
                 };
                 let fleet = workload.clone().into();
                 let chosen = choose(&fleet, &options, &choice, synthesis, |_| ())?;
-                if !chosen.basis.has_settled() {
+                if !chosen.basis.has_converged() {
                     return Ok(None);
                 }
                 chosen.artifact.policy.into()
@@ -147,11 +147,11 @@ impl Sweep {
 
 /// Simulates all rules. Each run has a different seed, so that the errors are independent.
 pub(super) fn sweep(
-    scene: impl Fn(f64) -> Done<Workload>,
+    scene: impl Fn(f64) -> FigureResult<Workload>,
     plans: Vec<Plan>,
     places: &[f64],
     (events, replications): (u64, u32),
-) -> Done<Vec<Sweep>> {
+) -> FigureResult<Vec<Sweep>> {
     let mut seeds = 1..;
     let mut sweeps = Vec::new();
     for (label, color, rule) in plans {

@@ -156,7 +156,7 @@ impl Resources {
 
 /// Converts a name such as `cpus`, `memory` (GiB) or `memory_gb` to one of the three names, and
 /// returns the amount of one unit (for memory, in bytes). Returns `None` for other names.
-pub fn usual<'a>(name: &str, [cpu, memory, gpu]: [&'a str; 3]) -> Option<(&'a str, u64)> {
+pub fn common_resource<'a>(name: &str, [cpu, memory, gpu]: [&'a str; 3]) -> Option<(&'a str, u64)> {
     let name = name.to_lowercase();
     Some(match &*name {
         "cpu" | "cpus" | "core" | "cores" | "vcpu" | "vcpus" => (cpu, 1),
@@ -196,7 +196,7 @@ mod tests {
             ("cpu_gib", None),
             ("memory_pages", None),
         ] {
-            assert_eq!(usual(name, ["C", "M", "G"]), expected, "{name}");
+            assert_eq!(common_resource(name, ["C", "M", "G"]), expected, "{name}");
         }
     }
 
@@ -207,7 +207,7 @@ mod tests {
             {name: b, demand: {cpu: 6, memory: 1, gpus: 1}, arrival_rate: .1, mean_size: 1}]}";
         let workload = Workload::parse(text, "t").unwrap().workload;
         let source = |name: &str| {
-            let (source, scale) = usual(name, ["cpu", "mem", "gpu"]).unwrap();
+            let (source, scale) = common_resource(name, ["cpu", "mem", "gpu"]).unwrap();
             Ok((source.to_owned(), scale.into()))
         };
         let resources = Resources::new(&workload, source).unwrap();

@@ -23,7 +23,7 @@ pub fn read_policy(path: &Path, changes: Changes) -> Result<(Checked, String), B
 }
 
 /// Checks that a policy does not stop jobs or need setups. The reason `why` is in the error.
-pub fn only_starts(policy: &Checked, why: &str) -> Result<(), String> {
+pub fn check_only_starts(policy: &Checked, why: &str) -> Result<(), String> {
     let rule = &policy.artifact().policy;
     let stops = |rule: &Family| {
         let msr = rule.msr();
@@ -41,7 +41,7 @@ pub fn only_starts(policy: &Checked, why: &str) -> Result<(), String> {
 }
 
 /// Returns the number of seconds in the time unit of a policy, or an error if the unit is unknown.
-pub fn second_of(fleet: &Fleet) -> Result<f64, String> {
+pub fn seconds_per_time_unit(fleet: &Fleet) -> Result<f64, String> {
     let unit = fleet.time_unit();
     seconds_in(unit).ok_or_else(|| {
         format!(
@@ -52,18 +52,18 @@ pub fn second_of(fleet: &Fleet) -> Result<f64, String> {
 
 /// A moment on the clock of the program and in wall-clock time.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct HostMoment {
+pub struct Timestamps {
     /// The time since the start of the program \[s\].
     pub now: f64,
     /// The wall-clock time \[s since 1970\].
     pub wall: i64,
 }
 
-impl HostMoment {
+impl Timestamps {
     /// Returns the current moment of a program that was started at `begin`.
     pub fn of(begin: Instant) -> Self {
         let since = SystemTime::now().duration_since(UNIX_EPOCH);
-        HostMoment {
+        Timestamps {
             now: begin.elapsed().as_secs_f64(),
             wall: since.map_or(0, |since| since.as_secs() as i64),
         }

@@ -3,7 +3,7 @@
 //!
 //! - A [`Scheduler`] adds the names of jobs, the clocks, and the capacity that is used by others to
 //!   the rule of a policy file. It is told an event with a [`Line`], and returns what was
-//!   [`Decided`].
+//!   [`Decisions`].
 //! - The module [`protocol`] offers the scheduler to other programs as lines of JSON.
 //! - An [`Operator`] compares the state of the scheduler with the jobs of a cluster in each
 //!   [`Round`], and is used by the bridge to Slurm and by the controller for Kubernetes.
@@ -46,17 +46,17 @@ mod types;
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::Arc;
 
-pub use amounts::{Amounts, CountedResource, Resources, usual};
-pub use host::{HostMoment, only_starts, plan_table, prices, read_policy, second_of};
+pub use amounts::{Amounts, CountedResource, Resources, common_resource};
+pub use host::{Timestamps, check_only_starts, plan_table, prices, read_policy, seconds_per_time_unit};
 pub use metrics::Metrics;
 pub use operator::{JobReport, KnownJob, Operator, Round, Stage};
 use place::nonnegative;
 pub use place::{Nodes, Places};
 use protocol::Line;
-pub use seen::{JobView, WaitReason};
-pub use site::Decided;
+pub use seen::{JobHistory, WaitReason};
+pub use site::Decisions;
 use site::Site;
-use synth_core::document::number_of;
+use synth_core::document::name_hash;
 use synth_multiresource::artifact::Checked;
 use synth_multiresource::policy::{Event, Job, LearnedRuntimes};
 use synth_simulation::Streams;
@@ -89,14 +89,14 @@ pub struct Scheduler {
     site: Site,
     known: HashMap<Arc<str>, Known>,
     aside: BTreeMap<u64, Arc<str>>,
-    came: u64,
+    arrivals: u64,
     /// The mean time for which the capacity of a job is used in addition to its run time \[time\].
     /// It is added to the limits of jobs.
     latency: f64,
     now: f64,
     has_begun: bool,
     needs_limits: bool,
-    ended: VecDeque<JobView>,
+    ended: VecDeque<JobHistory>,
 }
 
 impl Scheduler {
@@ -111,17 +111,17 @@ impl Scheduler {
         let fleet = policy.workload();
         let latency = fleet.envelope().start_latency();
         let mut family = policy.artifact().policy.clone();
-        if let (Some(own), Some(learned)) = (family.by_jobs(), learned) {
+        if let (Some(own), Some(learned)) = (family.job_order_mut(), learned) {
             own.learned = learned.clone();
         }
         Scheduler {
             // If the rule orders single jobs, it uses estimates for unknown limits.
-            needs_limits: family.needs_limits() && family.by_jobs().is_none(),
+            needs_limits: family.needs_limits() && family.job_order_mut().is_none(),
             site: Site::new(&family, fleet, Streams::new(seed, 0).service),
             places: Places::new(fleet),
             known: HashMap::new(),
             aside: BTreeMap::new(),
-            came: 0,
+            arrivals: 0,
             latency: latency.map_or(0.0, |law| law.mean()),
             now: f64::NEG_INFINITY,
             has_begun: false,
@@ -140,9 +140,9 @@ impl Scheduler {
     /// # Errors
     /// If the line is not valid. In this case nothing is changed. After an internal error, all
     /// later lines also return an error.
-    pub fn tell(&mut self, line: &Line) -> Result<Decided, String> {
+    pub fn tell(&mut self, line: &Line) -> Result<Decisions, String> {
         self.is_sound()?;
-        line.is_of_one_thing()?;
+        line.check_single_event()?;
         let (t, last) = (line.t, self.now);
         if !t.is_finite() || t < last {
             return Err(format!(
@@ -151,31 +151,31 @@ impl Scheduler {
         }
         if let Some(name) = &line.arrive {
             let (id, job) = self.submitted(line, name)?;
-            self.go_on(line);
+            self.advance(line);
             self.arrive(id, job);
         } else if let Some(name) = &line.adopt {
             let (id, job) = self.submitted(line, name)?;
             let ran = nonnegative("ran", line.ran)?.unwrap_or(0.0);
             let servers = self.places.servers_of(job.job_type, &line.servers)?;
-            self.go_on(line);
+            self.advance(line);
             self.adopt(id, job, ran, servers);
         } else if let Some(used) = &line.occupy {
             let server = self.places.server_of(line.server.as_deref())?;
             let amounts = self.places.amounts_of(used)?;
-            self.go_on(line);
+            self.advance(line);
             self.places.occupy(server, &amounts);
-            self.review(&[server]);
+            self.update_admission(&[server]);
         } else if let Some(job) = &line.leave {
             self.check(job, true)?;
-            self.go_on(line);
+            self.advance(line);
             self.leave(job);
         } else if let Some(job) = &line.put_back {
             self.check(job, true)?;
-            self.go_on(line);
+            self.advance(line);
             self.put_back(job);
         } else if let Some(job) = &line.withdraw {
             self.check(job, false)?;
-            self.go_on(line);
+            self.advance(line);
             self.withdraw(job);
         } else if let Some(clock) = line.ring {
             let clocks = self.site.rule.clocks();
@@ -184,10 +184,10 @@ impl Scheduler {
                     "the rule has {clocks} clocks, so there is no clock {clock}"
                 ));
             }
-            self.go_on(line);
+            self.advance(line);
             self.site.act(Some(Event::Clock(clock)), self.now);
         } else {
-            self.go_on(line);
+            self.advance(line);
             self.ring_due();
         }
         // The rule may not react to the last one of several lines.
@@ -212,9 +212,9 @@ impl Scheduler {
         let waited = nonnegative("waited", line.waited)?.unwrap_or(0.0);
         let known = Known {
             job_type,
-            order: self.came,
+            order: self.arrivals,
             limit: limit + self.latency,
-            user: number_of(line.user.as_deref().unwrap_or_default().as_bytes()),
+            user: name_hash(line.user.as_deref().unwrap_or_default().as_bytes()),
             since: line.t - waited,
             place: Place::Aside(None),
         };
@@ -235,7 +235,7 @@ impl Scheduler {
     }
 
     /// Advances the time. The rule is started by the first line that does not adopt a job.
-    fn go_on(&mut self, line: &Line) {
+    fn advance(&mut self, line: &Line) {
         self.now = line.t;
         self.site.has_more = line.more;
         if !self.has_begun && line.adopt.is_none() {
@@ -264,7 +264,7 @@ impl Scheduler {
     }
 
     /// Returns the time of the next clock or of the next decision that is scheduled.
-    pub fn wake(&self) -> Option<f64> {
+    pub fn next_wake_time(&self) -> Option<f64> {
         let at = self.site.due().0.min(self.site.system.wake());
         at.is_finite().then_some(at)
     }
@@ -293,7 +293,7 @@ impl Scheduler {
     }
 
     /// Checks the invariants of the system, and returns an error if one is violated.
-    pub fn audit(&mut self) -> Result<(), String> {
+    pub fn check_invariants(&mut self) -> Result<(), String> {
         self.site.system.audit();
         self.is_sound()
     }
@@ -308,9 +308,9 @@ impl Scheduler {
     }
 
     /// Returns a description of what the rule is doing now, if the rule provides it.
-    pub fn doing(&self) -> Option<String> {
+    pub fn activity(&self) -> Option<String> {
         let names: Vec<&str> = self.places.types().collect();
-        self.site.rule.doing(&names, &self.site.system)
+        self.site.rule.describe_state(&names, &self.site.system)
     }
 
     fn is_running(&self, known: &Known) -> bool {
@@ -322,7 +322,7 @@ impl Scheduler {
     }
 
     fn arrive(&mut self, id: Arc<str>, job: Known) {
-        self.came += 1;
+        self.arrivals += 1;
         self.known.insert(Arc::clone(&id), job);
         if let Some(event) = self.admit(&id) {
             self.site.act(event, self.now);
@@ -370,12 +370,12 @@ impl Scheduler {
             Some(own) => Place::In(own),
             None => Place::Beyond(on.clone()),
         };
-        self.came += 1;
+        self.arrivals += 1;
         self.known.insert(id, job);
         match (adopted, self.has_begun) {
             (None, _) => {
-                self.places.change_beyond(job_type, &on, true);
-                self.review(&on);
+                self.places.count_over_capacity(job_type, &on, true);
+                self.update_admission(&on);
             }
             (Some(_), true) => self.site.act(None, now),
             (Some(_), false) => self.site.begin(true, now),
@@ -388,7 +388,7 @@ impl Scheduler {
         };
         if let Some(seen) = self.seen(&known) {
             let ended = Some(self.now);
-            self.keep(JobView { ended, ..seen });
+            self.keep(JobHistory { ended, ..seen });
         }
         match known.place {
             Place::In(job) => {
@@ -397,8 +397,8 @@ impl Scheduler {
                 self.site.act(Some(event), self.now);
             }
             Place::Beyond(servers) => {
-                self.places.change_beyond(known.job_type, &servers, false);
-                self.review(&servers);
+                self.places.count_over_capacity(known.job_type, &servers, false);
+                self.update_admission(&servers);
             }
             Place::Aside(_) => {}
         }
@@ -428,14 +428,14 @@ impl Scheduler {
                 let open = self.site.open[job_type];
                 self.site.act(None, self.now);
                 if !open {
-                    self.review(&[]);
+                    self.update_admission(&[]);
                 }
             }
             Place::Beyond(servers) => {
                 known.place = Place::Aside(None);
                 self.aside.insert(known.order, job.into());
-                self.places.change_beyond(job_type, &servers, false);
-                self.review(&servers);
+                self.places.count_over_capacity(job_type, &servers, false);
+                self.update_admission(&servers);
             }
             Place::Aside(_) => {}
         }
@@ -443,7 +443,7 @@ impl Scheduler {
 
     /// Updates the capacity that is used by others. The jobs that cannot run at all are set aside,
     /// and the jobs that can run again are added.
-    fn review(&mut self, servers: &[usize]) {
+    fn update_admission(&mut self, servers: &[usize]) {
         for &n in servers {
             self.site.occupy(n, &self.places.occupied(n), self.now);
         }

@@ -7,7 +7,7 @@ use std::time::Instant;
 use serde::{Deserialize, Serialize};
 
 use super::amounts::{Amounts, Resources};
-use super::host::{only_starts, second_of};
+use super::host::{check_only_starts, seconds_per_time_unit};
 use super::protocol::{Line, Started, starts};
 use super::{Metrics, Places, Scheduler};
 use synth_multiresource::artifact::Checked;
@@ -89,7 +89,7 @@ pub struct Operator<K, X> {
     /// The runtimes at the start of the scheduler, if they are not the runtimes of the policy file.
     pub learned: Option<LearnedRuntimes>,
     /// The number of seconds in the time unit of the policy.
-    pub second: f64,
+    pub seconds_per_unit: f64,
     /// Whether the rule orders single jobs. In this case users and waiting times are reported.
     is_by_job: bool,
     /// The jobs that are known to the scheduler.
@@ -106,12 +106,12 @@ impl<K: Clone + Display + Ord, X: Default> Operator<K, X> {
     /// # Errors
     /// If the policy does not only start jobs, or its time unit is unknown.
     pub fn new((policy, digest): (Checked, String), seed: u64, why: &str) -> Result<Self, String> {
-        only_starts(&policy, why)?;
+        check_only_starts(&policy, why)?;
         let scheduler = Scheduler::new(&policy, seed);
         Ok(Operator {
             is_by_job: scheduler.learned().is_some(),
             scheduler,
-            second: second_of(policy.workload())?,
+            seconds_per_unit: seconds_per_time_unit(policy.workload())?,
             learned: None,
             jobs: BTreeMap::new(),
             busy: HashSet::new(),
@@ -136,7 +136,7 @@ impl<K: Clone + Display + Ord, X: Default> Operator<K, X> {
     /// used, unless this is another policy and it contains its own runtimes.
     pub fn take_over(&mut self, learned: Option<(LearnedRuntimes, String)>) {
         let mut family = self.policy.artifact().policy.clone();
-        let learns = family.by_jobs();
+        let learns = family.job_order_mut();
         let knows_nothing = learns.map(|own| own.learned == LearnedRuntimes::default());
         let learned = learned
             .filter(|(_, of)| knows_nothing.is_some_and(|nothing| nothing || *of == self.digest));
@@ -154,7 +154,7 @@ impl<K: Clone + Display + Ord, X: Default> Operator<K, X> {
 
     /// Returns the time of the next clock of the policy \[s\].
     pub fn wake(&self) -> Option<f64> {
-        self.scheduler.wake().map(|wake| wake * self.second)
+        self.scheduler.next_wake_time().map(|wake| wake * self.seconds_per_unit)
     }
 
     /// Returns the stage of a job, or `None` if the job is not known.
@@ -175,7 +175,7 @@ impl<K: Clone + Display + Ord, X: Default> Operator<K, X> {
     }
 
     /// Changes the stage of a job. If this is `None`, the job does not belong to the policy.
-    pub fn change<'a>(
+    pub fn set_stage<'a>(
         &mut self,
         key: &K,
         now: Option<Stage>,
@@ -217,7 +217,7 @@ impl<K: Clone + Display + Ord, X: Default> Operator<K, X> {
     /// Adds a job with this id, which arrives or is already running.
     pub fn enter(&mut self, key: &K, id: String, stage: Stage, report: JobReport<'_>) {
         let places = self.scheduler.places();
-        let units = |seconds: f64| seconds / self.second;
+        let units = |seconds: f64| seconds / self.seconds_per_unit;
         let is_by_job = self.is_by_job;
         let user = Some(report.user).filter(|user| is_by_job && !user.is_empty());
         let mut servers = Vec::new();
@@ -237,7 +237,7 @@ impl<K: Clone + Display + Ord, X: Default> Operator<K, X> {
                 line.adopt = Some(places.type_name(i).to_owned());
                 line.ran = Some(report.ran).filter(|own| *own > 0.0).map(units);
                 if places.servers() > 1 {
-                    servers = places.taken(i, report.servers, &self.busy);
+                    servers = places.complete_servers(i, report.servers, &self.busy);
                 }
                 let names = servers.iter().map(|n| places.server_name(*n).to_owned());
                 line.servers = names.collect();
@@ -251,7 +251,7 @@ impl<K: Clone + Display + Ord, X: Default> Operator<K, X> {
 
     /// Reports the capacity that is used by others, given the amounts that are left.
     pub fn occupy(&mut self, resources: &Resources, left: impl IntoIterator<Item = Amounts>) {
-        let changed = self.scheduler.places.others(resources, left);
+        let changed = self.scheduler.places.record_use_by_others(resources, left);
         let places = self.scheduler.places();
         self.lines.extend(changed.into_iter().map(|(n, amounts)| {
             let amounts = places.resources().map(str::to_owned).zip(amounts);
@@ -266,13 +266,13 @@ impl<K: Clone + Display + Ord, X: Default> Operator<K, X> {
     /// Reports all changes at this time \[s\] to the scheduler. The round was started at `begun`.
     /// If errors are returned, the scheduler must be [restarted](Operator::restart).
     pub fn decide(&mut self, now: f64, begun: Instant) -> (Round, Vec<String>) {
-        let t = now / self.second;
+        let t = now / self.seconds_per_unit;
         let (mut told, mut start, mut refused) = (Vec::new(), Vec::new(), Vec::new());
         let mut lines = std::mem::take(&mut self.lines);
-        lines.sort_by_key(turn);
+        lines.sort_by_key(report_order);
         let last = lines.len().saturating_sub(1);
         for (n, line) in lines.into_iter().chain([Line::default()]).enumerate() {
-            let is_due = self.scheduler.wake().is_some_and(|wake| wake <= t);
+            let is_due = self.scheduler.next_wake_time().is_some_and(|wake| wake <= t);
             if line == Line::default() && self.scheduler.has_begun() && !is_due {
                 continue;
             }
@@ -319,7 +319,7 @@ impl<K: Clone + Display + Ord, X: Default> Operator<K, X> {
         *metrics.value("decision_seconds_total", &[]) += round.ms / 1e3;
         metrics.set("last_round_timestamp_seconds", wall as f64);
         metrics.clear("policy_info");
-        if let Some(doing) = self.scheduler.doing() {
+        if let Some(doing) = self.scheduler.activity() {
             *metrics.value("policy_info", &[("doing", &doing)]) = 1.0;
         }
     }
@@ -358,7 +358,7 @@ impl<X: Default> KnownJob<X> {
 
 /// Returns the position of a change among simultaneous changes. Withdrawals are first, and the
 /// capacity is decreased before it is increased, so that no job starts on missing capacity.
-fn turn(line: &Line) -> u8 {
+fn report_order(line: &Line) -> u8 {
     match line {
         Line {
             withdraw: Some(_), ..

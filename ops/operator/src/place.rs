@@ -14,7 +14,7 @@ struct Server {
     name: String,
     capacity: Vec<f64>,
     units: Vec<u64>,
-    /// The last known use by others ([`Places::others`]), in whole units of each resource.
+    /// The last known use by others ([`Places::record_use_by_others`]), in whole units of each resource.
     seen: Vec<u64>,
     reported: Vec<u64>,
     /// The capacity that is used by running jobs for which the rule has no capacity.
@@ -120,7 +120,7 @@ impl Places {
 
     /// Sets the amounts that are left by others. Returns the servers that have changed, and the
     /// amounts that are used there (R).
-    pub(super) fn others(
+    pub(super) fn record_use_by_others(
         &mut self,
         resources: &Resources,
         left: impl IntoIterator<Item = Amounts>,
@@ -165,7 +165,7 @@ impl Places {
 
     /// Returns the servers of a running job of type `i`. If `named` contains too few servers, other
     /// servers are added, and idle servers are added first.
-    pub fn taken(
+    pub fn complete_servers(
         &self,
         i: usize,
         named: impl IntoIterator<Item = usize>,
@@ -207,7 +207,7 @@ impl Places {
     }
 
     /// Counts a job of type `i` that runs on servers without capacity for it, or has left them.
-    pub(super) fn change_beyond(&mut self, i: usize, servers: &[usize], runs: bool) {
+    pub(super) fn count_over_capacity(&mut self, i: usize, servers: &[usize], runs: bool) {
         for &n in servers {
             let beyond = &mut self.servers[n].beyond;
             for (beyond, units) in beyond.iter_mut().zip(self.fleet.types()[i].units()) {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Decided, Places, Scheduler};
+use super::{Decisions, Places, Scheduler};
 use synth_core::document::harmless;
 
 const LONGEST: usize = 1 << 20;
@@ -73,7 +73,7 @@ fn is_false(flag: &bool) -> bool {
 
 impl Line {
     /// Checks the conditions that depend on the state of the scheduler.
-    fn is_whole(&self, scheduler: &Scheduler) -> Result<(), String> {
+    fn check_against(&self, scheduler: &Scheduler) -> Result<(), String> {
         let comes = self.arrive.is_some() || self.adopt.is_some();
         if self.adopt.is_some() && scheduler.has_begun() {
             return Err(
@@ -90,7 +90,7 @@ impl Line {
         Ok(())
     }
 
-    pub(super) fn is_of_one_thing(&self) -> Result<(), String> {
+    pub(super) fn check_single_event(&self) -> Result<(), String> {
         let jobs = [&self.arrive, &self.adopt, &self.leave, &self.withdraw];
         let jobs = jobs.into_iter().chain([&self.put_back, &self.forecast]);
         let others = [self.occupy.is_some(), self.ring.is_some()];
@@ -180,7 +180,7 @@ pub enum Forecast {
 }
 
 /// Predicts when jobs are started, and learns from the results of earlier predictions.
-pub trait Foresight {
+pub trait StartPredictor {
     /// Returns the times by which 10 %, 50 % and 90 % of jobs like this one are started, or the
     /// reason why there is no forecast. The job must be known.
     fn forecast(&mut self, scheduler: &Scheduler, job: &str) -> Result<[f64; 3], String>;
@@ -191,7 +191,7 @@ pub trait Foresight {
 
 /// The number of lines that were processed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Driven {
+pub struct DriveSummary {
     /// The number of lines that were answered.
     pub lines: u64,
     /// The number of lines that were rejected.
@@ -207,9 +207,9 @@ pub fn drive(
     scheduler: &mut Scheduler,
     mut input: BufReader<impl Read>,
     mut output: impl Write,
-    foresight: &mut dyn Foresight,
-) -> io::Result<Driven> {
-    let (mut driven, mut text) = (Driven::default(), Vec::new());
+    foresight: &mut dyn StartPredictor,
+) -> io::Result<DriveSummary> {
+    let (mut driven, mut text) = (DriveSummary::default(), Vec::new());
     while let Some(is_whole) = read_line(&mut input, &mut text)? {
         let answered = if is_whole {
             answer(scheduler, &text, foresight)
@@ -251,10 +251,10 @@ fn read_line(input: &mut BufReader<impl Read>, text: &mut Vec<u8>) -> io::Result
 pub fn answer(
     scheduler: &mut Scheduler,
     text: &[u8],
-    foresight: &mut dyn Foresight,
+    foresight: &mut dyn StartPredictor,
 ) -> Result<LineAnswer, String> {
     let line: Line = serde_json::from_slice(text).map_err(|e| e.to_string())?;
-    line.is_whole(scheduler)?;
+    line.check_against(scheduler)?;
     let decided = scheduler.tell(&line)?;
     for (id, _) in &decided.start {
         foresight.started(id, line.t);
@@ -266,13 +266,13 @@ pub fn answer(
         t: line.t,
         start: starts(&decided, scheduler.places()),
         stop: decided.stop.iter().map(|id| id.to_string()).collect(),
-        wake: scheduler.wake(),
+        wake: scheduler.next_wake_time(),
         forecast,
     })
 }
 
 /// Formats the jobs that are started.
-pub fn starts(decided: &Decided, places: &Places) -> Vec<Started> {
+pub fn starts(decided: &Decisions, places: &Places) -> Vec<Started> {
     let started = |(id, servers): &(Arc<str>, Vec<usize>)| {
         if servers.is_empty() {
             return Started::Job(id.to_string());

@@ -8,7 +8,7 @@ use synth_multiresource::workload::Fleet;
 
 /// A current or previous job. All times are in the unit of the policy.
 #[derive(Clone, Debug, PartialEq)]
-pub struct JobView {
+pub struct JobHistory {
     /// The type.
     pub job_type: usize,
     /// The maximum time for which the job uses its capacity, or infinity if this is unknown.
@@ -30,23 +30,23 @@ pub struct JobView {
 pub struct WaitReason {
     /// The type.
     pub job_type: usize,
-    /// The number of jobs ahead of the job. All types are counted if `is_of_all` is set.
+    /// The number of jobs ahead of the job. All types are counted if `spans_all_types` is set.
     pub ahead: usize,
     /// Whether the rule has a single order for the jobs of all types.
-    pub is_of_all: bool,
+    pub spans_all_types: bool,
     /// Whether the job would not fit even if no other job was running, because others use the
     /// capacity.
-    pub is_shut_out: bool,
+    pub lacks_capacity: bool,
     /// A description of what the rule is doing now.
     pub doing: Option<String>,
 }
 
 impl WaitReason {
     /// Returns a description of what the job is waiting for.
-    pub fn place(&self) -> String {
-        let of = if self.is_of_all { "" } else { " of its type" };
+    pub fn describe(&self) -> String {
+        let of = if self.spans_all_types { "" } else { " of its type" };
         match self.ahead {
-            _ if self.is_shut_out => {
+            _ if self.lacks_capacity => {
                 "others use the capacity that it needs, or nodes are down".into()
             }
             0 => format!("it is the next job{of}"),
@@ -56,24 +56,24 @@ impl WaitReason {
     }
 }
 
-const KEPT: usize = 20_000;
+const MAX_ENDED_JOBS: usize = 20_000;
 
 impl Scheduler {
-    pub(super) fn keep(&mut self, job: JobView) {
-        if self.ended.len() == KEPT {
+    pub(super) fn keep(&mut self, job: JobHistory) {
+        if self.ended.len() == MAX_ENDED_JOBS {
             self.ended.pop_front();
         }
         self.ended.push_back(job);
     }
 
-    pub(super) fn seen(&self, known: &Known) -> Option<JobView> {
+    pub(super) fn seen(&self, known: &Known) -> Option<JobHistory> {
         let Place::In(job) = known.place else {
             return None;
         };
         let system = &self.site.system;
         let runs = system.runs(job);
         let started = runs.then(|| system.now() - system.ran(job));
-        Some(JobView {
+        Some(JobHistory {
             job_type: known.job_type,
             limit: known.limit,
             user: known.user,
@@ -100,19 +100,19 @@ impl Scheduler {
             of_all = self.site.rule.ahead(known.job_type, own);
             let queue = self.site.queue(known.job_type);
             ahead = queue.take_while(|id| ***id != *job).count();
-            doing = self.doing();
+            doing = self.activity();
         }
         Some(WaitReason {
             job_type: known.job_type,
             ahead: of_all.unwrap_or(ahead),
-            is_of_all: of_all.is_some(),
-            is_shut_out: !is_in,
+            spans_all_types: of_all.is_some(),
+            lacks_capacity: !is_in,
             doing,
         })
     }
 
     /// Returns the jobs in order of arrival, except for the jobs that cannot run at all.
-    pub fn present(&self) -> Vec<(Arc<str>, JobView)> {
+    pub fn present(&self) -> Vec<(Arc<str>, JobHistory)> {
         let mut known: Vec<_> = self.known.iter().collect();
         known.sort_unstable_by_key(|(_, known)| known.order);
         let seen = |(id, known): (&Arc<str>, &Known)| Some((Arc::clone(id), self.seen(known)?));
@@ -120,14 +120,14 @@ impl Scheduler {
     }
 
     /// Returns the jobs that have ended and are kept. The job that ended last is at the end.
-    pub fn ended(&self) -> impl Iterator<Item = &JobView> {
+    pub fn ended(&self) -> impl Iterator<Item = &JobHistory> {
         self.ended.iter()
     }
 
     /// Keeps the completed jobs of a previous scheduler, which ends when this one starts.
     pub fn remember(&mut self, before: &Scheduler) {
         for job in before.ended() {
-            self.keep(JobView {
+            self.keep(JobHistory {
                 since: job.since - before.now,
                 started: job.started.map(|start| start - before.now),
                 ended: job.ended.map(|end| end - before.now),

@@ -6,7 +6,7 @@ use synth_simulation::RandomStream;
 
 /// The decisions that have to be carried out.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Decided {
+pub struct Decisions {
     /// The jobs to start, in this order. In a fleet the servers are included.
     pub start: Vec<(Arc<str>, Vec<usize>)>,
     /// The jobs to stop.
@@ -27,7 +27,7 @@ pub(super) struct Site {
     /// Whether there was an event for which the rule has not made a decision.
     is_noted: bool,
     clocks: RandomStream,
-    pub decided: Decided,
+    pub decided: Decisions,
 }
 
 impl Site {
@@ -41,7 +41,7 @@ impl Site {
             has_more: false,
             is_noted: false,
             clocks,
-            decided: Decided::default(),
+            decided: Decisions::default(),
             rule,
             system,
         }

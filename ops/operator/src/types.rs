@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 use synth_core::document::{Fault, TimeRange, place, suggest};
-use synth_multiresource::workload::{ByDemand, Fleet, JobType};
+use synth_multiresource::workload::{DemandClassifier, Fleet, JobType};
 
 /// The conditions on the jobs of a type. All of them must be met.
 pub trait Condition: Default + PartialEq {
@@ -76,7 +76,7 @@ pub struct JobTypes<C> {
 
 #[derive(Clone, Debug)]
 enum By<C> {
-    Demand(ByDemand),
+    Demand(DemandClassifier),
     Conditions(TypeRules<C>),
 }
 
@@ -93,7 +93,7 @@ impl<C: Condition> JobTypes<C> {
         rules: Option<TypeRules<C>>,
     ) -> Result<Self, String> {
         let by_demand = || {
-            ByDemand::new(fleet, prices, &demands).map_err(|[first, second]| {
+            DemandClassifier::new(fleet, prices, &demands).map_err(|[first, second]| {
                 format!(
                     "the types `{first}` and `{second}` have the same demand, so the type of a job cannot be determined by its demand: write a file with `types:` and conditions (`match:` of {}), and pass it with --types",
                     C::FIELDS

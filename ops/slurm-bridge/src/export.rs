@@ -9,7 +9,7 @@ use super::resources::{usual_source, written};
 use synth_core::document::{filled_in, to_yaml};
 use synth_core::number::Decimal;
 use synth_multiresource::artifact::Checked;
-use synth_multiresource::workload::{Fleet, JobType, Resource, Shape, alike};
+use synth_multiresource::workload::{Fleet, JobType, Resource, Shape, indistinguishable_types};
 use synth_slurm::commands::is_plain;
 use synth_slurm::templates;
 
@@ -51,7 +51,7 @@ pub fn slurm(
         folder: &format!("/etc/synth/{partition}"),
         gangs: &gangs(checked),
         resources: fleet.envelope().resources().iter().map(resource).collect(),
-        alike: alike(fleet, &demands).map(|names| names.map(one_line).join(" and ")),
+        alike: indistinguishable_types(fleet, &demands).map(|names| names.map(one_line).join(" and ")),
         types: fleet.types().iter().map(of_type).collect(),
         shapes: shapes.map(of_shape).collect(),
     };

@@ -15,7 +15,7 @@ use synth_multiresource::artifact::Checked;
 use synth_multiresource::policy::LearnedRuntimes;
 use synth_operator::protocol::{Line, Started, starts};
 use synth_operator::{Round, Scheduler};
-use synth_slurm::commands::Key;
+use synth_slurm::commands::JobKey;
 
 #[derive(Debug, Deserialize, Serialize)]
 #[serde(untagged)]
@@ -51,7 +51,7 @@ pub(super) struct Head {
 pub(super) struct Journal {
     file: Option<File>,
     /// The state that was left by the previous bridges.
-    pub before: TakenOver,
+    pub before: PreviousState,
 }
 
 impl Journal {
@@ -59,7 +59,7 @@ impl Journal {
     pub(crate) fn open(path: &Path) -> io::Result<Self> {
         let mut options = OpenOptions::new();
         let mut file = options.read(true).append(true).create(true).open(path)?;
-        let mut before = TakenOver::default();
+        let mut before = PreviousState::default();
         if file.metadata()?.is_file() {
             let mut text = Vec::new();
             file.read_to_end(&mut text)?;
@@ -68,7 +68,7 @@ impl Journal {
             if end < text.len() {
                 file.set_len(end as u64)?;
             }
-            before = TakenOver::read(&text[..end]);
+            before = PreviousState::read(&text[..end]);
         }
         let file = Some(file);
         Ok(Journal { file, before })
@@ -85,16 +85,16 @@ impl Journal {
 }
 
 #[derive(Default)]
-pub(super) struct TakenOver {
+pub(super) struct PreviousState {
     /// The estimates that were learned last, and the digest of their policy.
     pub learned: Option<(LearnedRuntimes, String)>,
     /// The jobs that were sent to servers. They may not have been released yet.
-    pub placed: HashMap<Key, Started>,
+    pub placed: HashMap<JobKey, Started>,
 }
 
-impl TakenOver {
+impl PreviousState {
     fn read(text: &[u8]) -> Self {
-        let mut own = TakenOver::default();
+        let mut own = PreviousState::default();
         let mut digest = None;
         for line in text.split(|byte| *byte == b'\n') {
             let is_of_policy =

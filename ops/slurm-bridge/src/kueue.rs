@@ -8,7 +8,7 @@ use synth_core::document::filled_in;
 use synth_core::number::Decimal;
 use synth_multiresource::artifact::Checked;
 use synth_multiresource::workload::{Fleet, Resource, Shape};
-use synth_operator::usual;
+use synth_operator::common_resource;
 
 /// Returns the name and the contents of each file. The text of the policy is `written`.
 ///
@@ -77,7 +77,7 @@ struct Named {
 impl Named {
     fn new(resource: &Resource) -> Self {
         let of = resource.name().to_owned();
-        let known = usual(&of, ["cpu", "memory", "nvidia.com/gpu"]);
+        let known = common_resource(&of, ["cpu", "memory", "nvidia.com/gpu"]);
         Named {
             name: known.map_or_else(|| format!("example.com/{of}"), |own| own.0.to_owned()),
             unit: known.map_or("", |own| unit(own.1)),

@@ -52,7 +52,7 @@ pub use types::TypeMap;
 pub use verb::Arguments;
 
 use synth_multiresource::artifact::Checked;
-use synth_operator::only_starts;
+use synth_operator::check_only_starts;
 
 const CANNOT_STOP: &str =
     "which Slurm cannot do without losing their work or keeping their memory allocated";
@@ -62,5 +62,5 @@ const CANNOT_STOP: &str =
 /// # Errors
 /// If the policy stops running jobs or needs setups. The message suggests another policy.
 pub fn bridgeable(policy: &Checked) -> Result<(), String> {
-    only_starts(policy, CANNOT_STOP)
+    check_only_starts(policy, CANNOT_STOP)
 }

@@ -84,9 +84,9 @@ struct OfType {
     squares: f64,
 }
 
-/// A larger relative difference is reported if it is also more than [`ERRORS`] standard errors.
-const APART: f64 = 0.1;
-const ERRORS: f64 = 3.0;
+/// A larger relative difference is reported if it is also more than [`MIN_STANDARD_ERRORS`] standard errors.
+const MIN_RELATIVE_DIFFERENCE: f64 = 0.1;
+const MIN_STANDARD_ERRORS: f64 = 3.0;
 
 impl Measured {
     pub(crate) fn new(places: &Places, since: f64) -> Self {
@@ -133,7 +133,7 @@ impl Measured {
             let rate = n / time;
             let mut mark = |found: f64, expected: f64, error: f64| {
                 let off = (found - expected).abs();
-                let apart = off > APART * expected && off > ERRORS * error;
+                let apart = off > MIN_RELATIVE_DIFFERENCE * expected && off > MIN_STANDARD_ERRORS * error;
                 is_apart |= apart;
                 if apart { " (!)" } else { "" }
             };

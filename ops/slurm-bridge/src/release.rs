@@ -1,8 +1,8 @@
 //! This module releases and holds the jobs that were selected in a round.
 
 use super::setup::HoldBy;
-use super::watch::{Changes, Sent};
-use synth_slurm::commands::{ActionRefusal, Hold, JobId, Slurm, Why};
+use super::watch::{Changes, Placement};
+use synth_slurm::commands::{ActionRefusal, Hold, JobId, Slurm, RefusalKind};
 use synth_verb::{VerbResult, refuse};
 
 /// Carries out the decisions of a round. If a command fails, the next queue shows this.
@@ -10,7 +10,7 @@ pub(super) fn act(
     slurm: &Slurm,
     hold: HoldBy,
     found: &Changes,
-    starts: &[(JobId, Sent)],
+    starts: &[(JobId, Placement)],
     notes: &mut Vec<String>,
 ) -> VerbResult<()> {
     refused(&slurm.hold(&found.hold)?, notes)?;
@@ -30,13 +30,13 @@ pub(super) fn act(
 fn refused(refusals: &[ActionRefusal], notes: &mut Vec<String>) -> VerbResult<()> {
     for ActionRefusal { id, why, text } in refusals {
         match why {
-            Why::NoRight => {
+            RefusalKind::NoRight => {
                 return refuse(format!(
                     "Slurm does not allow this user to release job {id}: {text}. Run the bridge as SlurmUser or root, or as an operator (`sacctmgr modify user NAME set adminlevel=operator`)"
                 ));
             }
-            Why::Gone => {}
-            Why::Other => notes.push(format!("warning: job {id}: {text}")),
+            RefusalKind::Gone => {}
+            RefusalKind::Other => notes.push(format!("warning: job {id}: {text}")),
         }
     }
     Ok(())

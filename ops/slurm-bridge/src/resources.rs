@@ -1,7 +1,7 @@
 //! The names and units in Slurm of the resources of a policy.
 
 use synth_multiresource::workload::Workload;
-use synth_operator::{Resources, usual};
+use synth_operator::{Resources, common_resource};
 
 /// The name of a resource that is not counted by Slurm.
 pub(super) const UNCOUNTED: &str = "none";
@@ -17,7 +17,7 @@ pub(super) fn source_of(text: &str) -> Option<(String, u128)> {
 }
 
 pub(super) fn usual_source(name: &str) -> Option<(String, u128)> {
-    let (source, scale) = usual(name, ["cpu", "mem", "gres/gpu"])?;
+    let (source, scale) = common_resource(name, ["cpu", "mem", "gres/gpu"])?;
     Some((source.to_owned(), scale.into()))
 }
 

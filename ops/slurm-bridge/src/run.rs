@@ -14,8 +14,8 @@ use super::release::{act, release_all};
 use super::resources::written;
 use super::setup::{OnExit, Setup};
 use super::survey::{obstacle, plan, without_type};
-use super::watch::{Changes, Jobs, SEED, STUCK, Watch};
-use synth_operator::{HostMoment, Metrics, Round};
+use super::watch::{Changes, Jobs, SEED, STUCK_AFTER, Watch};
+use synth_operator::{Timestamps, Metrics, Round};
 use synth_slurm::commands::{Hold, Nodes, Slurm, SlurmCluster, SlurmError, SlurmQueue};
 use synth_verb::VerbResult;
 
@@ -36,7 +36,7 @@ const NODES: Duration = Duration::from_secs(1);
 /// The maximum age of the start time of the controller if there are no held jobs.
 const BOOTED: Duration = Duration::from_secs(10);
 
-const TELL: Duration = Duration::from_secs(3600);
+const REPORT_INTERVAL: Duration = Duration::from_secs(3600);
 
 pub(crate) struct Bridge {
     slurm: Slurm,
@@ -158,7 +158,7 @@ impl Bridge {
                 }
                 Err(other) => return Err(other),
             }
-            if reported.elapsed() > TELL {
+            if reported.elapsed() > REPORT_INTERVAL {
                 reported = Instant::now();
                 self.report_measured();
             }
@@ -188,7 +188,7 @@ impl Bridge {
     /// Returns the time until the next poll or the next clock, if this is earlier.
     fn until_next(&self) -> Duration {
         let wake = self.watch.operator.wake();
-        let left = wake.map(|wake| wake - HostMoment::of(self.started).now);
+        let left = wake.map(|wake| wake - Timestamps::of(self.started).now);
         let left = left.filter(|left| *left > 0.0 && *left < self.poll().as_secs_f64());
         left.map_or(self.poll(), Duration::from_secs_f64)
     }
@@ -216,7 +216,7 @@ impl Bridge {
         }
         self.note_present(&queue)?;
         self.rounds += 1;
-        let at = HostMoment::of(self.started);
+        let at = Timestamps::of(self.started);
         if self.rounds == 1 {
             self.notes.extend(without_type(&self.watch, &queue));
         }
@@ -232,7 +232,7 @@ impl Bridge {
         self.notes.append(&mut found.notes);
         for (job, reason) in &found.stuck {
             self.notes.push(format!(
-                "warning: job {job} was released {STUCK:.0} s ago, but Slurm does not start it ({reason}); its capacity is still reserved"
+                "warning: job {job} was released {STUCK_AFTER:.0} s ago, but Slurm does not start it ({reason}); its capacity is still reserved"
             ));
         }
         // The round is recorded first, because the decision was made even if a command fails.
@@ -247,14 +247,14 @@ impl Bridge {
                 "warning: the policy rejected the observed changes and restarts with the current waiting and running jobs".into(),
             );
             let before = self.watch.operator.restart();
-            self.again(&before, &queue)?;
+            self.restart_policy(&before, &queue)?;
         }
         Ok(())
     }
 
     /// Reports the changes. Returns the decisions, and whether all changes were accepted. The part
     /// of the round that does not wait for Slurm began at `start`.
-    fn decide(&mut self, found: &mut Changes, at: HostMoment, start: Instant) -> (Round, bool) {
+    fn decide(&mut self, found: &mut Changes, at: Timestamps, start: Instant) -> (Round, bool) {
         let (mut round, refused) = self.watch.operator.decide(at.now, start);
         round.began = std::mem::take(&mut found.began);
         let notes = refused.iter().map(|why| format!("warning: {why}"));
@@ -263,7 +263,7 @@ impl Bridge {
     }
 
     fn act(&mut self, queue: &SlurmQueue, found: &Changes, round: &Round) -> VerbResult<()> {
-        let now = HostMoment::of(self.started).now;
+        let now = Timestamps::of(self.started).now;
         let starts = round.start.iter();
         let starts = starts.filter_map(|start| self.watch.release(start, queue, now));
         let starts: Vec<_> = starts.collect();
@@ -318,7 +318,7 @@ impl Bridge {
     pub(crate) fn plan(&mut self) -> VerbResult<String> {
         let (queue, nodes) = (self.slurm.queue()?, self.slurm.nodes()?);
         self.note_present(&queue)?;
-        let at = HostMoment::of(self.started);
+        let at = Timestamps::of(self.started);
         let mut found = self.watch.look(&queue, Some(&nodes), at);
         let (round, _) = self.decide(&mut found, at, Instant::now());
         let survey = without_type(&self.watch, &queue);
@@ -338,7 +338,7 @@ impl Bridge {
         Ok(obstacle(
             &self.watch,
             row,
-            HostMoment::of(self.started).wall,
+            Timestamps::of(self.started).wall,
         ))
     }
 
@@ -346,7 +346,7 @@ impl Bridge {
         let operator = &self.watch.operator;
         let (lines, is_apart) = (self.measured).lines(
             operator.fleet(),
-            HostMoment::of(self.started).now / operator.second,
+            Timestamps::of(self.started).now / operator.seconds_per_unit,
         );
         self.notes.push(format!(
             "{} rounds; arrivals and run times by type, compared with the workload of the policy:",
@@ -369,7 +369,7 @@ impl Bridge {
             return;
         };
         let (values, is_first) = (&mut self.metrics, self.rounds == 1);
-        let wall = HostMoment::of(self.started).wall;
+        let wall = Timestamps::of(self.started).wall;
         self.watch.operator.count(values, round, wall);
         metrics::count(values, &self.watch, queue, (found, round), is_first);
         if let Err(why) = metrics::write(path, &self.metrics.text()) {
@@ -393,7 +393,7 @@ impl Bridge {
         match self.read_again() {
             Ok((before, queue)) => {
                 self.notes.push("the policy was reloaded".into());
-                self.again(&before, &queue)
+                self.restart_policy(&before, &queue)
             }
             Err(why) => {
                 let why = format!(
@@ -417,16 +417,16 @@ impl Bridge {
         watch.placed = std::mem::take(&mut old.placed);
         watch.usage.look(&nodes, &queue, &mut Vec::new());
         let before = std::mem::take(&mut old.operator.jobs);
-        let now = HostMoment::of(self.started).now / watch.operator.second;
+        let now = Timestamps::of(self.started).now / watch.operator.seconds_per_unit;
         self.measured = Measured::new(watch.operator.places(), now);
         self.watch = watch;
         Ok((before, queue))
     }
 
     /// Creates a new scheduler with the waiting and running jobs.
-    fn again(&mut self, before: &Jobs, queue: &SlurmQueue) -> VerbResult<()> {
-        let at = HostMoment::of(self.started);
-        let mut found = self.watch.again(before, queue, at);
+    fn restart_policy(&mut self, before: &Jobs, queue: &SlurmQueue) -> VerbResult<()> {
+        let at = Timestamps::of(self.started);
+        let mut found = self.watch.look_for_new_scheduler(before, queue, at);
         self.note(JournalRecord::Head(self.head()));
         let (round, _) = self.decide(&mut found, at, Instant::now());
         self.note(JournalRecord::Round(round.clone()));

@@ -7,7 +7,7 @@ use super::types::Untyped;
 use super::watch::{Changes, Watch};
 use synth_operator::protocol::Started;
 use synth_operator::{Stage, plan_table};
-use synth_slurm::commands::{Hold, JobState, Key, QueueRow, SlurmQueue};
+use synth_slurm::commands::{Hold, JobState, JobKey, QueueRow, SlurmQueue};
 
 /// The maximum number of jobs that are listed by name.
 const NAMED: usize = 20;
@@ -83,7 +83,7 @@ pub(super) fn plan(
     let operator = &watch.operator;
     let starts = |i: usize| {
         let own = start.iter().filter_map(|start| {
-            let key: Key = start.id().parse().ok()?;
+            let key: JobKey = start.id().parse().ok()?;
             let nodes = watch.map.nodes.named(&operator.servers_of(start));
             let on = match &nodes[..] {
                 [] => String::new(),

@@ -5,7 +5,7 @@ use std::path::Path;
 use super::document::{Condition, TypesFile};
 use super::resources::{UNCOUNTED, resources};
 use synth_core::document::text_of;
-use synth_core::number::shown;
+use synth_core::number::format_number;
 use synth_multiresource::artifact::Checked;
 use synth_multiresource::workload::{Fleet, Shape};
 use synth_operator::{Amounts, JobTypes, Nodes, Resources, prices};
@@ -188,7 +188,7 @@ impl TypeMap {
     fn check_node(&self, server: usize, name: &str, capacity: &Amounts) -> Result<(), String> {
         let found = self.resources.units_within(capacity);
         for (j, own) in self.resources.iter().enumerate() {
-            let amount = |units: u64| shown(self.resources.amount(j, units));
+            let amount = |units: u64| format_number(self.resources.amount(j, units));
             let (found, units) = (found[j], self.units[server][j]);
             if found < units && own.source != UNCOUNTED {
                 return Err(format!(

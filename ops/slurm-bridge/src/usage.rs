@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::TypeMap;
 use synth_operator::Amounts;
-use synth_slurm::commands::{Key, NodeRow, NodeState, Nodes, SlurmQueue};
+use synth_slurm::commands::{JobKey, NodeRow, NodeState, Nodes, SlurmQueue};
 
 /// The capacity of each server that is not available to the policy, because it is used by others or
 /// the node is down or drained. If a node has more capacity than the server of the policy, the
@@ -67,7 +67,7 @@ impl Usage {
         &self,
         queue: &SlurmQueue,
         map: &TypeMap,
-        is_own: impl Fn(&Key) -> bool,
+        is_own: impl Fn(&JobKey) -> bool,
     ) -> Vec<Amounts> {
         if self.nodes.is_empty() {
             return Vec::new();

@@ -16,7 +16,7 @@ use crate::setup::Setup;
 use synth_advice::forecast::OnlineForecasts;
 use synth_core::number::seconds_in;
 use synth_multiresource::artifact::Checked;
-use synth_operator::protocol::{Foresight as _, Line, Started};
+use synth_operator::protocol::{StartPredictor as _, Line, Started};
 use synth_operator::{Scheduler, read_policy};
 use synth_slurm::commands::Slurm;
 use synth_verb::report::{counted, length, percent};
@@ -256,7 +256,7 @@ fn why(file: &Path, policy: &(Checked, String), job: &str, later: f64) -> VerbRe
     let name = places.type_name(waits.job_type);
     let mut text = format!(
         "job {job} has waited for {since:.1} {unit} as `{name}`: {}.\n",
-        waits.place()
+        waits.describe()
     );
     if let Some(doing) = &waits.doing {
         text += &format!("The policy: {doing}.\n");

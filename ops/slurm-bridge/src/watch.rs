@@ -8,8 +8,8 @@ use super::types::Untyped;
 use super::usage::Usage;
 use super::{CANNOT_STOP, TypeMap};
 use synth_operator::protocol::Started;
-use synth_operator::{HostMoment, JobReport, KnownJob, Operator, Stage, read_policy};
-use synth_slurm::commands::{Hold, JobId, JobState, Key, Nodes, QueueRow, SlurmQueue};
+use synth_operator::{Timestamps, JobReport, KnownJob, Operator, Stage, read_policy};
+use synth_slurm::commands::{Hold, JobId, JobState, JobKey, Nodes, QueueRow, SlurmQueue};
 
 /// The results of a round, except for the changes that are reported to the scheduler.
 #[derive(Debug, Default)]
@@ -40,9 +40,9 @@ pub(super) struct Progress {
     is_warned: bool,
 }
 
-pub(super) type Jobs = BTreeMap<Key, KnownJob<Progress>>;
+pub(super) type Jobs = BTreeMap<JobKey, KnownJob<Progress>>;
 
-pub(super) type Sent = (Vec<String>, Option<u128>);
+pub(super) type Placement = (Vec<String>, Option<u128>);
 
 /// The time for which a job may still be reported as held after its release \[s\].
 const LAG: f64 = 5.0;
@@ -51,23 +51,23 @@ const LAG: f64 = 5.0;
 pub(crate) const SEED: u64 = 1;
 
 /// The time after which a job that was released but has not started is reported \[s\].
-pub(crate) const STUCK: f64 = 30.0;
+pub(crate) const STUCK_AFTER: f64 = 30.0;
 
 /// The time after which a job that was released but has not started is held again \[s\].
 const GIVE_UP: f64 = 600.0;
 
 pub(super) struct Watch {
-    pub operator: Operator<Key, Progress>,
+    pub operator: Operator<JobKey, Progress>,
     pub map: TypeMap,
     pub setup: Setup,
     /// All jobs and arrays that have not ended, if there is a job that depends on others.
     pub present: HashSet<u32>,
     pub usage: Usage,
-    at: HostMoment,
+    at: Timestamps,
     /// The jobs whose nodes were chosen by a bridge and not by their owners.
-    pub placed: HashMap<Key, Vec<String>>,
+    pub placed: HashMap<JobKey, Vec<String>>,
     /// The jobs that were already running with the previous scheduler.
-    before: HashSet<Key>,
+    before: HashSet<JobKey>,
 }
 
 impl Watch {
@@ -80,14 +80,14 @@ impl Watch {
         Ok(Watch::new(operator, map, setup))
     }
 
-    pub(crate) fn new(operator: Operator<Key, Progress>, map: TypeMap, setup: &Setup) -> Self {
+    pub(crate) fn new(operator: Operator<JobKey, Progress>, map: TypeMap, setup: &Setup) -> Self {
         Watch {
             operator,
             map,
             setup: setup.clone(),
             present: HashSet::new(),
             usage: Usage::default(),
-            at: HostMoment::default(),
+            at: Timestamps::default(),
             placed: HashMap::new(),
             before: HashSet::new(),
         }
@@ -97,7 +97,7 @@ impl Watch {
         &mut self,
         queue: &SlurmQueue,
         nodes: Option<&Nodes>,
-        at: HostMoment,
+        at: Timestamps,
     ) -> Changes {
         self.at = at;
         let mut found = Changes::default();
@@ -114,7 +114,7 @@ impl Watch {
             self.usage.look(nodes, queue, &mut found.notes);
         }
         let jobs = &self.operator.jobs;
-        let is_own = |key: &Key| jobs.get(key).is_some_and(KnownJob::runs);
+        let is_own = |key: &JobKey| jobs.get(key).is_some_and(KnownJob::runs);
         let left = self.usage.left(queue, &self.map, is_own);
         self.operator.occupy(&self.map.resources, left);
         found
@@ -126,10 +126,10 @@ impl Watch {
             return;
         }
         let rows = queue.rows.iter().map(|row| row.key);
-        let there: HashSet<Key> = rows.chain(queue.unread.known.iter().copied()).collect();
+        let there: HashSet<JobKey> = rows.chain(queue.unread.known.iter().copied()).collect();
         self.placed.retain(|key, _| there.contains(key));
         let left = self.operator.jobs.keys().filter(|key| !there.contains(key));
-        for key in left.copied().collect::<Vec<Key>>() {
+        for key in left.copied().collect::<Vec<JobKey>>() {
             self.operator.leave(&key);
         }
     }
@@ -158,7 +158,7 @@ impl Watch {
                     .collect(),
             )
         };
-        self.operator.change(&row.key, stage, || JobReport {
+        self.operator.set_stage(&row.key, stage, || JobReport {
             user: &row.user,
             limit: row.time_limit.map(|seconds| seconds as f64),
             waited: (self.at.wall - since(row)) as f64,
@@ -260,7 +260,7 @@ impl Watch {
         self.map.find(row)
     }
 
-    fn lags(&mut self, key: Key) -> bool {
+    fn lags(&mut self, key: JobKey) -> bool {
         let now = self.at.now;
         let Some(KnownJob { more: own, .. }) = self.operator.jobs.get_mut(&key) else {
             return false;
@@ -278,7 +278,7 @@ impl Watch {
         };
         own.held_since = None;
         let since = *own.pending_since.get_or_insert(now);
-        if now - since > STUCK && !own.is_warned {
+        if now - since > STUCK_AFTER && !own.is_warned {
             own.is_warned = true;
             found.stuck.push((row.key.id, row.reason.clone()));
         }
@@ -294,7 +294,7 @@ impl Watch {
         let jobs = self.operator.jobs.iter_mut();
         let late = jobs.filter(|(_, job)| {
             let since = job.more.pending_since.filter(|_| job.runs());
-            since.is_some_and(|since| now - since > STUCK)
+            since.is_some_and(|since| now - since > STUCK_AFTER)
         });
         late.map(|(key, job)| {
             job.more.gave_up = true;
@@ -310,8 +310,8 @@ impl Watch {
         start: &Started,
         queue: &SlurmQueue,
         now: f64,
-    ) -> Option<(JobId, Sent)> {
-        let key: Key = start.id().parse().ok()?;
+    ) -> Option<(JobId, Placement)> {
+        let key: JobKey = start.id().parse().ok()?;
         let servers = self.operator.servers_of(start);
         self.operator.release(&key, servers.clone(), now)?;
         let row = queue.rows.iter().find(|row| row.key == key);
@@ -333,7 +333,7 @@ impl Watch {
     }
 
     /// Reports all jobs to a new scheduler. The jobs in `before` were known to the previous one.
-    pub(crate) fn again(&mut self, before: &Jobs, queue: &SlurmQueue, at: HostMoment) -> Changes {
+    pub(crate) fn look_for_new_scheduler(&mut self, before: &Jobs, queue: &SlurmQueue, at: Timestamps) -> Changes {
         let running = before.iter().filter(|(_, job)| job.runs());
         self.before = running.map(|(key, _)| *key).collect();
         let mut found = self.look(queue, None, at);

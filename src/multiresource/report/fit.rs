@@ -1,6 +1,6 @@
 use itertools::Itertools as _;
 
-use crate::multiresource::fit::{Drift, MOST_REPLAYED, Predicted, Report as Fit};
+use crate::multiresource::fit::{Drift, MOST_REPLAYED, Prediction, Report as Fit};
 use crate::report::{Report, Section, counted, length, number, percent};
 use synth_advice::verbs::account_of;
 use synth_verb::table;
@@ -74,7 +74,7 @@ fn dispersion(fit: &Fit) -> Section {
 }
 
 fn predicted(fit: &Fit) -> Section {
-    let ratio = |own: &Predicted, n: usize| {
+    let ratio = |own: &Prediction, n: usize| {
         let ratio = own.simulated.map(|of| of[n].mean / own.replayed[n]);
         ratio.filter(|own| own.is_finite())
     };

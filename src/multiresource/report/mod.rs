@@ -11,16 +11,16 @@ mod stability;
 mod synthesis;
 
 pub use fit::fit;
-pub use optimum::{Distance, Least, optimum, proved};
+pub use optimum::{SimulatedPolicy, LowerBounds, optimum, proved};
 pub use refusal::refusal;
 pub use show::{about, show};
 pub use simulation::{as_analysed, besides, rules, simulation, start_latency, start_latency_of};
-pub use size::{Looked, SizeVerdict, Sizing};
+pub use size::{ExaminedSize, SizeVerdict, Sizing};
 pub use synthesis::{Synthesized, synthesis, thresholds};
 
 use itertools::Itertools as _;
 
-use crate::multiresource::artifact::{Artifact, Claim, Quantity, Subject, Unmet, mix, unmet};
+use crate::multiresource::artifact::{Artifact, Claim, Quantity, Subject, ViolatedAssumptions, mix, unmet};
 use crate::multiresource::workload::Workload;
 use crate::report::Section;
 use synth_verb::table;
@@ -29,7 +29,7 @@ fn claim<'a>(artifact: &'a Artifact, quantity: Quantity, kind: Option<&str>) -> 
     artifact.find(quantity, Subject::of_type(kind))
 }
 
-fn unmet_by(claim: &Claim, artifact: &Artifact, workload: &Workload) -> Unmet {
+fn unmet_by(claim: &Claim, artifact: &Artifact, workload: &Workload) -> ViolatedAssumptions {
     let (of, preempts) = (claim.job_type.as_deref(), artifact.policy.preempts());
     unmet(&claim.holds_for, of, workload, preempts)
 }

@@ -12,7 +12,7 @@ use synth_verb::table;
 
 /// A policy that was simulated so that it can be compared with the optimum.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct Distance {
+pub struct SimulatedPolicy {
     /// The name of the policy.
     pub policy: String,
     /// Whether the run of the policy has converged, so that its mean can be trusted.
@@ -23,7 +23,7 @@ pub struct Distance {
 
 /// The lower bounds on the objective of any policy, and the policies that were simulated.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct Least {
+pub struct LowerBounds {
     /// The load `ρ` of the workload.
     load: f64,
     /// The set of policies that the bounds are valid for, and the objective.
@@ -41,7 +41,7 @@ pub struct Least {
     #[serde(skip_serializing_if = "Option::is_none")]
     refused: Option<String>,
     /// The policies that were simulated.
-    pub policies: Vec<Distance>,
+    pub policies: Vec<SimulatedPolicy>,
 }
 
 /// A lower bound that is proved by linear programs.
@@ -55,7 +55,7 @@ struct Linear {
     knows_sizes: bool,
 }
 
-impl Least {
+impl LowerBounds {
     /// Creates a result from the dynamic program and the lower bound of the linear programs.
     pub fn new(
         load: f64,
@@ -66,7 +66,7 @@ impl Least {
         let refused = found.as_ref().err().map(ToString::to_string);
         let optimum = found.ok();
         let linear = bound.map(|bound| Linear {
-            bound: bound.least,
+            bound: bound.lower_bound,
             method: method(&bound.proof),
             knows_sizes: knows_sizes(&bound.proof),
         });
@@ -74,7 +74,7 @@ impl Least {
             optimum.as_ref().map(|own| own.lower),
             linear.as_ref().map(|own| own.bound),
         ];
-        Least {
+        LowerBounds {
             load,
             sought,
             lower_bound: both.into_iter().flatten().fold(0.0, f64::max),
@@ -119,7 +119,7 @@ pub(super) fn allowed(preemption: Preemption) -> &'static str {
     }
 }
 
-pub(super) fn knowing(sizes: bool) -> &'static str {
+pub(super) fn information_clause(sizes: bool) -> &'static str {
     match sizes {
         true => " (even if it knows job sizes)",
         false => " that knows only the type of each job",
@@ -138,7 +138,7 @@ pub fn proved(document: &BoundDocument, fleet: &Fleet) -> String {
     format!(
         "proved: no policy {}{} has a {} below {} {}\nby {}",
         allowed(document.preemption),
-        knowing(knows_sizes(&document.proof)),
+        information_clause(knows_sizes(&document.proof)),
         words(document.objective).0,
         below(document.bound),
         fleet.time_unit(),
@@ -147,7 +147,7 @@ pub fn proved(document: &BoundDocument, fleet: &Fleet) -> String {
 }
 
 /// Returns the report with the bounds and with the difference between each policy and the bounds.
-pub fn optimum(found: &Least, workload: &Workload) -> Report {
+pub fn optimum(found: &LowerBounds, workload: &Workload) -> Report {
     let unit = workload.time_unit();
     let Problem {
         preemption,
@@ -160,7 +160,7 @@ pub fn optimum(found: &Least, workload: &Workload) -> Report {
         .linear
         .as_ref()
         .filter(|own| own.bound == found.lower_bound);
-    let knowing = knowing(proved.is_some_and(|own| own.knows_sizes));
+    let knowing = information_clause(proved.is_some_and(|own| own.knows_sizes));
     let (allowed, low) = (allowed(preemption), below(found.lower_bound));
     let floating = "by the dynamic program, in floating point";
     let bound = match &found.linear {
@@ -219,7 +219,7 @@ pub fn optimum(found: &Least, workload: &Workload) -> Report {
         .extend(refused.map(|why| format!("The dynamic program was not solved: {why}.")));
     // If the dynamic program was cut short at the start, there is no bound.
     let bound = Some(found.lower_bound).filter(|bound| *bound > 0.0);
-    let over = |own: &Distance| Some(own.response?.mean / bound? - 1.0);
+    let over = |own: &SimulatedPolicy| Some(own.response?.mean / bound? - 1.0);
     report.sections.push(table!("", &found.policies, own => {
         "policy, simulated" => &own.policy,
         format!("{symbol} [{unit}]") => match own.health {

@@ -51,7 +51,7 @@ fn overloaded(fleet: &Fleet, overload: &Overload) -> String {
     };
     let certificate = &overload.certificate;
     let bound = load(certificate.bound);
-    if !overload.decided {
+    if !overload.is_proven {
         return format!(
             "it is not known if the workload can be stable, because the load is only known to be between {bound} and {}; use `--time` to set a longer time limit",
             load(certificate.load)

@@ -1,10 +1,10 @@
 use itertools::Itertools as _;
 
-use super::optimum::{allowed, knowing};
+use super::optimum::{allowed, information_clause};
 use super::stability::Stability;
 use crate::multiresource::artifact::Objective;
 use crate::multiresource::synthesis::{
-    Basis, CLOSE, CandidateLog, ChoiceLog, Chosen, Floor, Steadiness, USUAL,
+    Basis, RELEVANT_DIFFERENCE, CandidateLog, ChoiceLog, Chosen, LowerBoundLog, Steadiness, COMMON_RULES,
 };
 use crate::report::{Cell, Section, below, list};
 use synth_verb::table;
@@ -17,12 +17,12 @@ pub(super) fn selected(chosen: &Chosen, stability: Stability) -> String {
         _ => "; it is proved to be stable",
     };
     let why = match &chosen.basis {
-        Basis::Settled => match &chosen.choice {
+        Basis::BestConverged => match &chosen.choice {
             Some(record) if record.decided => {
                 let others = record.candidates.len() - 1;
                 format!(
                     "none of the other {others} candidates is better by {} %",
-                    100.0 * CLOSE
+                    100.0 * RELEVANT_DIFFERENCE
                 )
             }
             Some(record) if !record.promises.is_empty() => {
@@ -35,13 +35,13 @@ pub(super) fn selected(chosen: &Chosen, stability: Stability) -> String {
         },
         Basis::Fairest(other, less) => format!(
             "it is within {} % of the best candidate ({other}), and the largest slowdown of a job type is {:.0} % lower",
-            100.0 * CLOSE,
+            100.0 * RELEVANT_DIFFERENCE,
             100.0 * less
         ),
         Basis::StaysLeast => "none of the policies has converged, and this policy had the lowest response times".into(),
-        Basis::RunsAway => "it was selected by name, although it was unstable in the simulation at this load".into(),
+        Basis::Unstable => "it was selected by name, although it was unstable in the simulation at this load".into(),
         Basis::Guarded => "all policies were unstable in the simulation, but the guard of this one can sustain the load".into(),
-        Basis::Unseen => "no run was long enough to be conclusive".into(),
+        Basis::Inconclusive => "no run was long enough to be conclusive".into(),
         Basis::Analysis => "it is proved by analysis that no policy can be better by 1 %".into(),
         Basis::Given => "its family was specified".into(),
     };
@@ -59,7 +59,7 @@ const SHOWN: usize = 6;
 pub(super) fn candidates(
     record: &ChoiceLog,
     unit: &str,
-    floor: Option<&Floor>,
+    floor: Option<&LowerBoundLog>,
     in_full: bool,
 ) -> Section {
     let other = match record.objective.other() {
@@ -116,7 +116,7 @@ fn remark(record: &ChoiceLog) -> Option<String> {
     );
     let better = names(&CandidateLog::is_better);
     let open = names(&|own| !record.decided && record.is_open(own));
-    let level = names(&|own| own.is_level() && USUAL.contains(&&*own.name));
+    let level = names(&|own| own.is_equally_good() && COMMON_RULES.contains(&&*own.name));
     Some(
         if !others.is_empty()
             && others
@@ -128,7 +128,7 @@ fn remark(record: &ChoiceLog) -> Option<String> {
             )
         } else if !better.is_empty() {
             format!("Significantly better: {}.", list(&better))
-        } else if USUAL.contains(&&**name) {
+        } else if COMMON_RULES.contains(&&**name) {
             format!(
                 "If your scheduler already uses {name}, there is no need to change it, because none of the other policies is significantly better."
             )
@@ -148,9 +148,9 @@ fn remark(record: &ChoiceLog) -> Option<String> {
     )
 }
 
-pub(super) fn unbeaten(floor: &Floor, unit: &str) -> String {
+pub(super) fn lower_bound_note(floor: &LowerBoundLog, unit: &str) -> String {
     let (what, allowed) = (floor.objective.label(), allowed(floor.preemption));
-    let (knowing, least) = (knowing(floor.knows_sizes), below(floor.least));
+    let (knowing, least) = (information_clause(floor.knows_sizes), below(floor.least));
     let near = match floor.is_near_optimum {
         true => "is close to this bound",
         false => "may be much larger",

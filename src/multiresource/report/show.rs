@@ -22,7 +22,7 @@ pub fn show(checked: &Checked) -> Report {
     let what = format!("{types} of jobs on {whole}");
     let mut does = vec![load_of(fleet, artifact, None)];
     does.extend(start_latency(workload));
-    let words = artifact.policy.words(workload);
+    let words = artifact.policy.describe(workload);
     does.extend(words.split('\n').map(str::to_owned));
     does.extend(
         artifact

@@ -1,15 +1,15 @@
 use crate::artifact::Quantity as _;
-use crate::law::Size;
+use crate::law::SizeDistribution;
 use crate::multiresource::artifact::{Claim, Method};
 use crate::multiresource::policy::Backfilling;
 use crate::multiresource::simulator::{
-    Contender, Ending, Health, Judgement, Measures, NamedRule, Offered, Parameter, Run,
+    Contender, Ending, Health, Judgement, Measures, NamedRule, TypeMeasures, Parameter, Run,
 };
 use crate::multiresource::workload::Workload;
 use crate::report::{
-    Besides, Report, Section, Shares, counted, estimate, list, number, percent, run_report,
+    KindMeasurements, Report, Section, Shares, counted, estimate, list, number, percent, run_report,
 };
-use crate::simulation::sweep::Knows;
+use crate::simulation::sweep::Information;
 use synth_verb::table;
 
 /// Returns the report for a simulation, with the result of the check of each claim.
@@ -70,11 +70,11 @@ pub fn start_latency(workload: &Workload) -> Option<String> {
 }
 
 /// Returns a description of a start latency with the given distribution.
-pub fn start_latency_of(law: &Size, unit: &str) -> String {
+pub fn start_latency_of(law: &SizeDistribution, unit: &str) -> String {
     let mean = format!("{} {unit}", number(law.mean()));
     let length = match law {
-        Size::Deterministic { .. } => mean,
-        law => format!("{mean} on average ({})", law.law()),
+        SizeDistribution::Deterministic { .. } => mean,
+        law => format!("{mean} on average ({})", law.name()),
     };
     format!(
         "Start latency: a job holds its capacity for {length} before it starts to run. This is included in the response time, but not in the waiting time."
@@ -82,7 +82,7 @@ pub fn start_latency_of(law: &Size, unit: &str) -> String {
 }
 
 /// Returns the values that are shown in a comparison in addition to the response times.
-pub fn besides(workload: &Workload) -> Besides<'_, Measures, Offered> {
+pub fn besides(workload: &Workload) -> KindMeasurements<'_, Measures, TypeMeasures> {
     let parts: Vec<&str> = workload.resources().iter().map(|r| r.name()).collect();
     let types = counted(workload.types().len() as f64, "job type");
     let mut about = format!("{types} on {}", list(&parts));
@@ -90,18 +90,18 @@ pub fn besides(workload: &Workload) -> Besides<'_, Measures, Offered> {
         let (mean, unit) = (number(law.mean()), workload.time_unit());
         about += &format!(", with a mean start latency of {mean} {unit}");
     }
-    Besides {
+    KindMeasurements {
         about,
         parts,
         shares: &[
             Shares {
                 quantity: "utilization",
-                words: "in use",
+                label: "in use",
                 of: |run| &run.own.utilization,
             },
             Shares {
                 quantity: "wastage",
-                words: "free while a job waits",
+                label: "free while a job waits",
                 of: |run| &run.own.wastage,
             },
         ],
@@ -124,9 +124,9 @@ pub fn rules() -> Section {
         _ => rule.name.to_owned(),
     };
     let about = |rule: &NamedRule| {
-        let mut about = rule.about.to_owned();
+        let mut about = rule.description.to_owned();
         if let Some(parameter) = &rule.parameter {
-            let (what, least, most) = (parameter.what, parameter.least, Parameter::MOST);
+            let (what, least, most) = (parameter.meaning, parameter.least, Parameter::MOST);
             about += &format!("; the number is {what}, from {least} to {most}");
         }
         if !rule.aliases.is_empty() {
@@ -137,11 +137,11 @@ pub fn rules() -> Section {
     let section = table!("", Contender::rules(), rule => {
         "rule" => name(rule),
         "preempts" => if rule.preempts { "yes" } else { "" },
-        "knows" => match rule.knows {
-            Knows::Means => "",
-            Knows::Estimates => "estimates",
-            Knows::Sizes if rule.parameter.is_some() => "sizes; estimates above 1",
-            Knows::Sizes => "sizes",
+        "knows" => match rule.information {
+            Information::Means => "",
+            Information::Estimates => "estimates",
+            Information::Sizes if rule.parameter.is_some() => "sizes; estimates above 1",
+            Information::Sizes => "sizes",
         },
         "what it does" => about(rule),
     });

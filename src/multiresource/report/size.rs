@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 
 use itertools::Itertools as _;
 
-use crate::multiresource::artifact::{Delay, Promise};
+use crate::multiresource::artifact::{Delay, Guarantee};
 use crate::multiresource::simulator::Run;
 use crate::multiresource::workload::Workload;
 use crate::report::{Cell, Column, Report, Section};
@@ -10,7 +10,7 @@ use synth_verb::cells;
 
 /// One of the sizes that were tested.
 #[derive(Debug)]
-pub struct Looked {
+pub struct ExaminedSize {
     /// A description of the size.
     pub words: String,
     /// Whether the target is met at this size.
@@ -25,30 +25,30 @@ pub struct Looked {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SizeVerdict {
     /// All guarantees are met, and this is true for the whole 95 % interval of each of them.
-    Surely,
+    Met,
     /// All guarantees are met in the simulation, but not for the whole interval.
     Kept,
     /// The best policy that was found does not meet a guarantee, but this may be due to chance.
-    NotFound,
+    BorderlineMissed,
     /// There is a guarantee that is not met for any value in its interval.
     Broken,
     /// All policies were unstable in the simulation.
-    RunsAway,
+    Unstable,
     /// No policy can sustain the load. The value is `true` if this has been proved.
     Overloaded(bool),
     /// There is a job type that does not fit on any server.
-    NoRoom(String),
+    DoesNotFit(String),
 }
 
 impl SizeVerdict {
     /// Returns the verdict for a run where all guarantees are met.
-    pub fn kept(run: Option<&Run>, promises: &[Promise], workload: &Workload) -> Self {
-        let is_sure = |promise: &Promise| {
+    pub fn kept(run: Option<&Run>, promises: &[Guarantee], workload: &Workload) -> Self {
+        let is_sure = |promise: &Guarantee| {
             let share = run.and_then(|run| share(run, promise, workload));
             share.is_some_and(|(kept, error)| kept - error >= promise.share)
         };
         if promises.iter().all(is_sure) {
-            SizeVerdict::Surely
+            SizeVerdict::Met
         } else {
             SizeVerdict::Kept
         }
@@ -56,27 +56,27 @@ impl SizeVerdict {
 
     /// Returns `true` if all guarantees are met.
     pub fn is_kept(&self) -> bool {
-        matches!(self, SizeVerdict::Surely | SizeVerdict::Kept)
+        matches!(self, SizeVerdict::Met | SizeVerdict::Kept)
     }
 
     /// Returns `true` if the size can sustain the load.
-    pub fn carries(&self) -> bool {
-        !matches!(self, SizeVerdict::Overloaded(_) | SizeVerdict::NoRoom(_))
+    pub fn sustains_load(&self) -> bool {
+        !matches!(self, SizeVerdict::Overloaded(_) | SizeVerdict::DoesNotFit(_))
     }
 
     /// Returns a description of the verdict.
-    pub fn words(&self) -> &str {
+    pub fn describe(&self) -> &str {
         match self {
-            SizeVerdict::Surely => "meets the target",
+            SizeVerdict::Met => "meets the target",
             SizeVerdict::Kept => "not certain, but it probably meets the target",
-            SizeVerdict::NotFound => "not certain, but it probably misses the target",
+            SizeVerdict::BorderlineMissed => "not certain, but it probably misses the target",
             SizeVerdict::Broken => "misses the target",
-            SizeVerdict::RunsAway => "all policies were unstable in the simulation",
+            SizeVerdict::Unstable => "all policies were unstable in the simulation",
             SizeVerdict::Overloaded(true) => "there is a proof that no policy can sustain the load",
             SizeVerdict::Overloaded(false) => {
                 "it is not known if there is a policy that can sustain the load"
             }
-            SizeVerdict::NoRoom(why) => why,
+            SizeVerdict::DoesNotFit(why) => why,
         }
     }
 }
@@ -85,7 +85,7 @@ impl SizeVerdict {
 #[derive(Debug)]
 pub struct Sizing<'a> {
     /// The guarantees that must be met.
-    pub promises: &'a [Promise],
+    pub promises: &'a [Guarantee],
     /// The budget for each size, in events of First-Fit with a small number of types.
     pub budget: u64,
     /// The workload of the system.
@@ -97,7 +97,7 @@ pub struct Sizing<'a> {
     /// The smallest number of units that meets the target.
     pub least: u64,
     /// The sizes that were tested.
-    pub looked: BTreeMap<u64, Looked>,
+    pub looked: BTreeMap<u64, ExaminedSize>,
     /// Whether the search was interrupted.
     pub interrupted: bool,
 }
@@ -116,7 +116,7 @@ impl Sizing<'_> {
         );
         let mut report = Report::from(first);
         let budget = self.budget as f64;
-        if own.verdict != SizeVerdict::Surely {
+        if own.verdict != SizeVerdict::Met {
             report.warnings.push(format!("It is not certain that this size is large enough: runs with --work {budget:.0e} for each size were too short to decide it. Use a larger value for `--work`, or add one more unit."));
         }
         if self.interrupted {
@@ -134,7 +134,7 @@ impl Sizing<'_> {
         let shown = shown.filter(|(size, _)| **size == self.present || near.contains(size));
         let mut section = Section::new("", [self.what, "", "policy"]);
         for promise in self.promises {
-            let column = Column::of(&promise.words(unit), "%");
+            let column = Column::of(&promise.describe(unit), "%");
             section.columns.push(column);
         }
         let types = self.promises.iter().map(|own| (&own.job_type, own.delay));
@@ -156,7 +156,7 @@ impl Sizing<'_> {
             let run = own.run.as_ref();
             let mut row = cells![
                 format!("{}{now}", count.trim_end()),
-                own.verdict.words(),
+                own.verdict.describe(),
                 own.policy
             ];
             row.extend(self.promises.iter().map(|promise| {
@@ -182,7 +182,7 @@ impl Sizing<'_> {
 
 const MEANING: &str = "The arrival rates of the jobs are not changed. These are the results of a simulation and not a proof. The policy is selected again for each size. To use this policy, change the size in the workload file.";
 
-fn share(run: &Run, promise: &Promise, workload: &Workload) -> Option<(f64, f64)> {
+fn share(run: &Run, promise: &Guarantee, workload: &Workload) -> Option<(f64, f64)> {
     let watch = promise.watch(workload)?;
     let seen = run.watched.iter().find(|own| own.watch == watch)?;
     let above = seen.known(&run.types[watch.job_type])?;

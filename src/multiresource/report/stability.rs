@@ -45,7 +45,7 @@ impl Stability {
     }
 
     /// Describes the stability. If the policy was simulated, `seen` is whether it converged.
-    pub(super) fn words(self, is_fleet: bool, seen: Option<bool>) -> String {
+    pub(super) fn describe(self, is_fleet: bool, seen: Option<bool>) -> String {
         match self {
             Stability::Unproved if is_fleet && seen.is_none() => "proved only if the sizes are exponential and the arrivals are a Poisson process, because each type has more slots than its offered load".into(),
             Stability::Unproved => match seen {
@@ -109,7 +109,7 @@ pub(super) fn bottlenecks(fleet: &Fleet, artifact: &Artifact) -> Section {
 pub(super) fn demand(fleet: &Fleet) -> Vec<f64> {
     let used = |j: usize| {
         let types = fleet.types().iter();
-        let pieces = types.map(|kind| kind.offered_pieces() * kind.demand()[j].value());
+        let pieces = types.map(|kind| kind.offered_tasks() * kind.demand()[j].value());
         pieces.sum::<f64>()
     };
     let capacity = fleet.capacity().into_iter().enumerate();
@@ -123,12 +123,12 @@ pub(super) fn growth(fleet: &Fleet, artifact: &Artifact) -> Section {
     let [some, none] = [evidence.load, evidence.bound].map(|load| 1.0 / load);
     let is_tight = some >= none * (1.0 - PROOF_GAP);
     let proof = if is_tight { "proved" } else { "" };
-    let own = of_this(artifact, fleet);
+    let own = stability_limit(artifact, fleet);
     let loads = [Quantity::Load, Quantity::LoadUnderGuard];
     let claims = artifact.claims.iter();
     let claims = claims.filter(|claim| loads.contains(&claim.quantity));
     let workload = fleet.envelope();
-    let mut assumed = claims.filter_map(|claim| unmet_by(claim, artifact, workload).words());
+    let mut assumed = claims.filter_map(|claim| unmet_by(claim, artifact, workload).describe());
     let how = match (own, assumed.next()) {
         (None, _) => "this is not known; use `synth compare --loads` to measure it".into(),
         (_, Some(assumed)) => format!("this is computed as if {assumed}"),
@@ -153,7 +153,7 @@ pub(super) fn growth(fleet: &Fleet, artifact: &Artifact) -> Section {
 /// Returns the factor on all arrival rates below which the policy is stable, or `None` if it is not
 /// known. It is where the largest load is equal to 1, because loads are proportional to the rates.
 /// The assumptions of the claims about sizes and arrivals also apply to this factor.
-fn of_this(artifact: &Artifact, fleet: &Fleet) -> Option<f64> {
+fn stability_limit(artifact: &Artifact, fleet: &Fleet) -> Option<f64> {
     let workload = fleet.envelope();
     let load = match (&artifact.policy, Stability::of(workload, &artifact.policy)) {
         (Family::Partition(policy), _) => {

@@ -1,12 +1,12 @@
 use itertools::Itertools as _;
 
-use super::selection::{candidates, selected, unbeaten};
+use super::selection::{candidates, selected, lower_bound_note};
 use super::stability::{Stability, bottlenecks, growth, load_of, upgrades};
 use super::{claim, guarantees, schedules, unmet_by};
 use crate::multiresource::artifact::{
     Artifact, Backfill, EmptySlots, Method, MsrConfig, Preemption, Quantity, unmet,
 };
-use crate::multiresource::synthesis::{Chosen, MsfqOutlook, Synthesis, SynthesisLog};
+use crate::multiresource::synthesis::{Chosen, MsfqAnalysis, Synthesis, SynthesisLog};
 use crate::multiresource::workload::{Fleet, Workload};
 use crate::report::{Report, Section, claims, classes, number};
 use synth_verb::table;
@@ -17,7 +17,7 @@ pub enum Synthesized {
     /// The policy is the result of an analysis.
     Analysed(Box<Synthesis>),
     /// The policy was selected by simulation, or it is for a fleet.
-    Chosen(Box<Chosen>),
+    Selected(Box<Chosen>),
 }
 
 impl Synthesized {
@@ -25,14 +25,14 @@ impl Synthesized {
     pub fn artifact(&self) -> &Artifact {
         match self {
             Synthesized::Analysed(synthesis) => &synthesis.artifact,
-            Synthesized::Chosen(chosen) => &chosen.artifact,
+            Synthesized::Selected(chosen) => &chosen.artifact,
         }
     }
 
     fn analysis(&self) -> Option<&Synthesis> {
         match self {
             Synthesized::Analysed(synthesis) => Some(synthesis),
-            Synthesized::Chosen(chosen) => chosen.synthesis.as_deref(),
+            Synthesized::Selected(chosen) => chosen.synthesis.as_deref(),
         }
     }
 }
@@ -42,8 +42,8 @@ pub fn synthesis(fleet: &Fleet, found: &Synthesized, log: &SynthesisLog, in_full
     let (workload, artifact, unit) = (fleet.envelope(), found.artifact(), fleet.time_unit());
     let known = Stability::of(workload, &artifact.policy);
     let (chosen, best) = match found {
-        Synthesized::Chosen(chosen) => (Some(&**chosen), None),
-        Synthesized::Analysed(own) => (None, own.best),
+        Synthesized::Selected(chosen) => (Some(&**chosen), None),
+        Synthesized::Analysed(own) => (None, own.best_load),
     };
     let record = chosen.and_then(|own| own.choice.as_ref());
     let run = chosen.and_then(|own| own.run.as_ref());
@@ -51,10 +51,10 @@ pub fn synthesis(fleet: &Fleet, found: &Synthesized, log: &SynthesisLog, in_full
     let words = artifact
         .policy
         .followed()
-        .words(workload)
+        .describe(workload)
         .replace('\n', " ");
     let end = words.find(". ").map_or(words.len(), |end| end + 1);
-    let stability = known.words(!fleet.is_one_server(), seen);
+    let stability = known.describe(!fleet.is_one_server(), seen);
     let mut report = Report::default();
     let simulated = chosen.filter(|_| record.is_some());
     let why = simulated.map(|own| selected(own, known));
@@ -84,7 +84,7 @@ pub fn synthesis(fleet: &Fleet, found: &Synthesized, log: &SynthesisLog, in_full
             let most = claim.map(|own| own.value + own.half_width.unwrap_or(0.0));
             if most.is_some_and(|most| most > own.allowed()) {
                 let budget = record.budget as f64;
-                report.warnings.push(format!("It is not certain that the guarantee {} is met. To find out, use a value for `--work` that is larger than {budget:.0e}.", own.words(unit)));
+                report.warnings.push(format!("It is not certain that the guarantee {} is met. To find out, use a value for `--work` that is larger than {budget:.0e}.", own.describe(unit)));
             }
         }
     }
@@ -94,7 +94,7 @@ pub fn synthesis(fleet: &Fleet, found: &Synthesized, log: &SynthesisLog, in_full
     report.sections.push(upgrades(fleet, &log.upgrades, load));
     if in_full {
         report.sections.push(growth(fleet, artifact));
-        report.summary.extend(floor.map(|own| unbeaten(own, unit)));
+        report.summary.extend(floor.map(|own| lower_bound_note(own, unit)));
         if let Some(own) = found.analysis() {
             report.summary.push(movement(workload, own));
             report.sections.push(schedules(artifact, workload));
@@ -150,7 +150,7 @@ fn conditions(workload: &Workload, synthesized: &Synthesis) -> String {
         false => "",
     };
     let unmet = unmet(&mean.holds_for, None, workload, preempts);
-    let how = match unmet.words() {
+    let how = match unmet.describe() {
         _ if mean.method == Method::ApproximationQueueLength => {
             "as an approximation (the bounds are exact)".into()
         }
@@ -237,7 +237,7 @@ fn digits(value: f64) -> String {
 }
 
 /// Returns the exact mean response times of MSFQ for several thresholds.
-pub fn thresholds(workload: &Workload, outlook: &MsfqOutlook, own: Option<u32>) -> Section {
+pub fn thresholds(workload: &Workload, outlook: &MsfqAnalysis, own: Option<u32>) -> Section {
     let unit = workload.time_unit();
     let table = outlook.table(own.map(|l| l as usize));
     let [light, heavy] =

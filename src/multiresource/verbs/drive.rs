@@ -59,7 +59,7 @@ impl RunVerb for Arguments {
         let input = BufReader::with_capacity(1 << 16, std::io::stdin().lock());
         let mut foresight = OnlineForecasts::new(self.seed);
         let driven = protocol::drive(&mut scheduler, input, &mut *caller.output, &mut foresight)?;
-        scheduler.audit()?;
+        scheduler.check_invariants()?;
         let mut output = VerbOutput::default();
         if driven.refused > 0 {
             let (refused, lines) = (driven.refused, driven.lines);

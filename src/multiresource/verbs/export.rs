@@ -11,7 +11,7 @@ use crate::kind::{
 };
 use crate::multiresource::artifact::Checked;
 use crate::multiresource::bridge::{bridgeable, export_kueue, export_slurm, gangs};
-use crate::multiresource::live::only_starts;
+use crate::multiresource::live::check_only_starts;
 use crate::report::Section;
 use synth_slurm::order::{self, SlurmOrder};
 
@@ -117,7 +117,7 @@ impl Export {
     fn kueue(&self, caller: &mut Caller<'_>) -> VerbResult<VerbOutput> {
         let file = self.saved("the policy is copied from a file")?;
         let policy = Checked::read_with(file, caller.changes)?;
-        if let Err(why) = only_starts(&policy, "which a gate cannot do") {
+        if let Err(why) = check_only_starts(&policy, "which a gate cannot do") {
             return Ok(refusal(why));
         }
         let namespace = self.namespace.as_deref().unwrap_or("default");

@@ -6,16 +6,16 @@ use std::str::FromStr;
 use clap::ValueEnum;
 use itertools::Itertools as _;
 
-use crate::document::{called, text_of};
+use crate::document::{display_name, text_of};
 use crate::kind::{VerbResult, refuse};
 use crate::multiresource::artifact::{Family as Rule, MsrConfig, Objective, Preemption};
-use crate::multiresource::policy::own_policy;
+use crate::multiresource::policy::parse_custom_policy;
 use crate::multiresource::simulator::Contender;
-use crate::multiresource::synthesis::{Families, MsfqOutlook};
+use crate::multiresource::synthesis::{Families, MsfqAnalysis};
 use crate::multiresource::workload::Fleet;
 
 /// The set of policies to consider, and the method that is used to compare them.
-pub enum Sought {
+pub enum PolicySearch {
     /// Use analysis to find an MSR policy on one server, or the number of slots for each type in a
     /// fleet.
     Analysed,
@@ -55,21 +55,21 @@ pub enum Family {
 
 /// The value of the option `--family`.
 #[derive(Clone)]
-pub enum FamilyName {
+pub enum FamilyOrRule {
     /// All policies of the given family.
     Family(Family),
     /// The rule with this name, with fixed parameters.
     Rule(Contender),
 }
 
-impl FromStr for FamilyName {
+impl FromStr for FamilyOrRule {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
         if let Ok(family) = Family::from_str(text, false) {
-            return Ok(FamilyName::Family(family));
+            return Ok(FamilyOrRule::Family(family));
         }
-        Contender::parse(text).map(FamilyName::Rule).map_err(|why| {
+        Contender::parse(text).map(FamilyOrRule::Rule).map_err(|why| {
             let all = Family::value_variants().iter();
             let mut names =
                 all.filter_map(|own| Some(own.to_possible_value()?.get_name().to_owned()));
@@ -78,38 +78,38 @@ impl FromStr for FamilyName {
     }
 }
 
-impl FamilyName {
+impl FamilyOrRule {
     /// Returns the preemption that is needed by the rule, or none for a family.
     pub fn preemption(&self) -> Preemption {
         match self {
-            FamilyName::Rule(rule) if rule.preempts() => Preemption::Full,
+            FamilyOrRule::Rule(rule) if rule.preempts() => Preemption::Full,
             _ => Preemption::None,
         }
     }
 
     /// Returns the policies to consider. Returns an error if they do not support the preemption, or
     /// if the rule cannot be used for the fleet or in a policy file.
-    pub fn sought(&self, preemption: Preemption, fleet: &Fleet) -> VerbResult<Sought> {
+    pub fn sought(&self, preemption: Preemption, fleet: &Fleet) -> VerbResult<PolicySearch> {
         let sought = match self {
-            FamilyName::Rule(rule) => {
+            FamilyOrRule::Rule(rule) => {
                 if matches!(rule, Contender::Rule(..)) {
                     Contender::named(rule.name(), fleet)?;
                 }
-                Sought::of(rule.settings(fleet)?, fleet)
+                PolicySearch::of(rule.settings(fleet)?, fleet)
             }
-            FamilyName::Family(family) => family.sought(),
+            FamilyOrRule::Family(family) => family.sought(),
         };
         let stops = match self {
-            FamilyName::Rule(rule) => rule.preempts(),
-            FamilyName::Family(family) => {
+            FamilyOrRule::Rule(rule) => rule.preempts(),
+            FamilyOrRule::Family(family) => {
                 matches!(family, Family::Msr | Family::TunedMaxWeight | Family::Auto)
             }
         };
         match (self, preemption) {
-            (FamilyName::Family(Family::TunedMaxWeight), Preemption::None) => refuse(
+            (FamilyOrRule::Family(Family::TunedMaxWeight), Preemption::None) => refuse(
                 "tuned-max-weight requires `--preemption full` or `--preemption setup`, because it preempts jobs",
             ),
-            (FamilyName::Rule(rule), Preemption::None | Preemption::Setup) if stops => {
+            (FamilyOrRule::Rule(rule), Preemption::None | Preemption::Setup) if stops => {
                 refuse(format!(
                     "{} requires `--preemption full`, because it preempts jobs at no cost",
                     rule.name()
@@ -124,11 +124,11 @@ impl FamilyName {
 }
 
 impl Family {
-    fn sought(self) -> Sought {
+    fn sought(self) -> PolicySearch {
         let names: &[&str] = match self {
-            Family::Msr | Family::Partition => return Sought::Analysed,
-            Family::MsfqStrict => return Sought::StrictMsfq(None),
-            Family::Auto => return Sought::Among(Families::All),
+            Family::Msr | Family::Partition => return PolicySearch::Analysed,
+            Family::MsfqStrict => return PolicySearch::StrictMsfq(None),
+            Family::Auto => return PolicySearch::Among(Families::All),
             Family::Pooled => &[
                 "first-fit",
                 "best-fit",
@@ -145,28 +145,28 @@ impl Family {
             Family::Tdc => &["tdc"],
             Family::TunedMaxWeight => &["max-weight", "max-weight-setup"],
         };
-        Sought::Among(Families::Only(names))
+        PolicySearch::Among(Families::Only(names))
     }
 }
 
-impl Sought {
+impl PolicySearch {
     /// Reads a policy that was written by the user. Returns an error if the file cannot be read, if
     /// it is not valid, or if its family does not support several servers.
     pub fn read(file: &Path, fleet: &Fleet) -> VerbResult<Self> {
         let text = text_of(file).map_err(|e| format!("cannot read {}: {e}", file.display()))?;
-        Ok(match own_policy(&text, &called(file), fleet)? {
-            Rule::Msr(own) => Sought::Own(Box::new(own)),
-            own => Sought::of(own, fleet),
+        Ok(match parse_custom_policy(&text, &display_name(file), fleet)? {
+            Rule::Msr(own) => PolicySearch::Own(Box::new(own)),
+            own => PolicySearch::of(own, fleet),
         })
     }
 
     fn of(policy: Rule, fleet: &Fleet) -> Self {
         if let (Rule::StaticQuickswap(own), Some(workload)) = (&policy, fleet.one_server())
             && let Some((_, threshold)) = own.as_strict_msfq(workload)
-            && MsfqOutlook::new(workload, Objective::Mean).is_some()
+            && MsfqAnalysis::new(workload, Objective::Mean).is_some()
         {
-            return Sought::StrictMsfq(Some(threshold));
+            return PolicySearch::StrictMsfq(Some(threshold));
         }
-        Sought::Among(Families::Fixed(Box::new(policy)))
+        PolicySearch::Among(Families::Fixed(Box::new(policy)))
     }
 }

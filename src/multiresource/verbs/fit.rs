@@ -80,7 +80,7 @@ impl RunVerb for Arguments {
             rounding_loss: self.rounding_loss,
             arrivals: self.arrivals,
             by_limit: self.by_limit,
-            since,
+            kept_types: since,
         };
         let mut trace = Trace::open(&source, &reading)?;
         let fit = fit::fit(&mut trace, &options, &mut listener(caller))?;

@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::known;
-use super::resolve::own_load;
+use super::resolve::solve_load;
 use crate::kind::{
     Caller, Files, NamedPolicy, NamesFiles, Rules as _, RunVerb, VerbOutput, VerbResult, document,
     files,
@@ -90,7 +90,7 @@ impl RunVerb for Arguments {
             Some(&fleet),
             caller.changes,
         )?;
-        let load = own_load(None, &fleet)?;
+        let load = solve_load(None, &fleet)?;
         let settings = Settings {
             interrupt: caller.interrupt.clone(),
             ..self.length.settings(EVENTS)

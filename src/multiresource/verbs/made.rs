@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::family::FamilyName;
+use super::family::FamilyOrRule;
 use super::known;
 use super::synthesize::{MakingArgs, MsrArgs, SynthesisArgs, synthesize};
 use crate::kind::{
@@ -68,7 +68,7 @@ pub struct Size {
 
     /// The name of a family of policies or of a rule, as for `synth FILE` [default: auto]
     #[arg(long, value_name = "NAME")]
-    family: Option<FamilyName>,
+    family: Option<FamilyOrRule>,
 
     #[command(flatten)]
     making: MakingArgs,

@@ -25,7 +25,7 @@ pub const FORMATS: &[Format] = &[
     ("synth-replay", schema_of::<replay::Replays>),
     ("synth-recorded-jobs", schema_of::<replay::Recorded>),
     ("synth-fit", schema_of::<super::fit::Report>),
-    ("synth-optimum", schema_of::<super::report::Least>),
+    ("synth-optimum", schema_of::<super::report::LowerBounds>),
     ("synth-limits", schema_of::<limit::Limits>),
 ];
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 use clap::Args;
 
 use super::known;
-use super::resolve::own_load;
+use super::resolve::solve_load;
 use crate::kind::{
     Caller, Files, NamedPolicy, NamesFiles, Rules as _, RunVerb, VerbOutput, VerbResult, files,
     json, refuse,
@@ -18,7 +18,7 @@ use crate::multiresource::bound::{Bound, document, lower_bound};
 use crate::multiresource::optimum::{
     Optimum, OptimumError, OptimumLimits, OptimumStep, Problem, optimum,
 };
-use crate::multiresource::report::{self, Distance, Least};
+use crate::multiresource::report::{self, SimulatedPolicy, LowerBounds};
 use crate::multiresource::workload::Fleet;
 use crate::report::number;
 use crate::simulation::Settings;
@@ -98,13 +98,13 @@ impl RunVerb for Arguments {
             return refuse("`--setup-rate` can only be used with `--preemption setup`");
         }
         let own = known(Fleet::read(&self.workload)?, caller);
-        own.counts_amounts()?;
+        own.require_no_devices()?;
         let policies = NamedPolicy::<MultiresourceKind>::resolve_each(
             &self.policies,
             Some(&own),
             caller.changes,
         )?;
-        let load = own_load(Some(self.time()), &own)?;
+        let load = solve_load(Some(self.time()), &own)?;
         let (load, fleet) = match self.load {
             Some(to) => (to, own.scaled(to / load)?),
             None if load >= 1.0 => {
@@ -125,7 +125,7 @@ impl RunVerb for Arguments {
             let proof = document(&fleet, (self.minimize, self.preemption), bound);
             documents.push((file.clone(), json(&proof)?));
         }
-        let mut least = Least::new(load, sought, solved, bound.as_ref());
+        let mut least = LowerBounds::new(load, sought, solved, bound.as_ref());
         let mut notes = Vec::new();
         let settings = Settings {
             interrupt: caller.interrupt.clone(),
@@ -211,14 +211,14 @@ impl Arguments {
         policy: &NamedPolicy<MultiresourceKind>,
         fleet: &Fleet,
         settings: &Settings,
-    ) -> VerbResult<Distance> {
+    ) -> VerbResult<SimulatedPolicy> {
         let run = policy.rule.simulate_on(fleet, settings, |_| ())?;
         let response = match self.minimize {
             Objective::Mean => run.mean_response,
             Objective::Weighted => run.weighted_response,
             Objective::P99 => run.p99_response,
         };
-        Ok(Distance {
+        Ok(SimulatedPolicy {
             policy: policy.name.clone(),
             health: run.health,
             response,

@@ -17,7 +17,7 @@ pub(super) fn write(
     caller: &mut Caller<'_>,
 ) -> VerbResult<VerbOutput> {
     let fleet = known(Fleet::read(file)?, caller);
-    fleet.counts_amounts()?;
+    fleet.require_no_devices()?;
     let (text, schedules) = lp(&fleet)?;
     let constraints = fleet.types().len() + fleet.shapes().len();
     let note = format!(
@@ -33,7 +33,7 @@ pub(super) fn write(
 fn lp(fleet: &Fleet) -> Result<(String, usize), String> {
     let work = fleet.types().iter().zip(1..);
     let of_type = |(kind, n): (&JobType, usize)| {
-        let load = term(-kind.offered_pieces(), "t");
+        let load = term(-kind.offered_tasks(), "t");
         format!(" work_{n}:{load}")
     };
     let mut work: Vec<String> = work.map(of_type).collect();

@@ -1,11 +1,11 @@
 //! This module parses a guarantee that is used as an option, such as `g8: wait 95 % < 6 h`.
 
 use crate::document::suggest;
-use crate::multiresource::artifact::{Delay, Promise};
+use crate::multiresource::artifact::{Delay, Guarantee};
 use crate::multiresource::workload::Workload;
 use crate::number::seconds_in;
 
-pub(super) fn promise(text: &str, workload: &Workload) -> Result<Promise, String> {
+pub(super) fn promise(text: &str, workload: &Workload) -> Result<Guarantee, String> {
     let wrong = |why: &str| format!("--slo '{text}': {why}");
     let form = || wrong("expected the form 'TYPE: wait 95 % < 6 h' or 'TYPE: response 95 % < 6 h'");
     let (name, rest) = text.rsplit_once(':').ok_or_else(form)?;
@@ -43,7 +43,7 @@ pub(super) fn promise(text: &str, workload: &Workload) -> Result<Promise, String
     if !(within > 0.0 && within.is_finite()) {
         return Err(wrong("the time must be positive"));
     }
-    Ok(Promise {
+    Ok(Guarantee {
         job_type: job_type.into(),
         delay,
         share: percent / 100.0,
@@ -90,9 +90,9 @@ mod tests {
             assert!((found.within / within - 1.0).abs() < 1e-12, "{text}");
         }
         let found = promise("a: b: response 99.9 % < 6", &workload("h")).unwrap();
-        assert_eq!(found.words("h"), "a: b: response 99.9 % < 6 h");
+        assert_eq!(found.describe("h"), "a: b: response 99.9 % < 6 h");
         let found = promise("a: b: wait 95%<30min", &workload("h")).unwrap();
-        assert_eq!(found.words("h"), "a: b: wait 95 % < 30 min");
+        assert_eq!(found.describe("h"), "a: b: wait 95 % < 30 min");
     }
 
     #[test]

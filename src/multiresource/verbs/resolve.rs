@@ -9,7 +9,7 @@ use crate::multiresource::workload::Fleet;
 use crate::report::number;
 
 /// Checks that a policy file is valid for the given types. If there are none, it uses its own.
-pub(super) fn has_types_of(
+pub(super) fn check_same_types(
     policy: &NamedPolicy<MultiresourceKind>,
     types: &mut Option<Fleet>,
 ) -> VerbResult<()> {
@@ -55,7 +55,7 @@ const SCALED_BY: f64 = 0.01;
 ///
 /// # Errors
 /// Returns an error if the gap is too large at the end of the time limit, or if the solver fails.
-pub fn own_load(time: Option<Duration>, fleet: &Fleet) -> VerbResult<f64> {
+pub fn solve_load(time: Option<Duration>, fleet: &Fleet) -> VerbResult<f64> {
     let usual = SolveLimits::default();
     let limits = SolveLimits {
         time: time.map_or(usual.time, |time| time.min(usual.time)),

@@ -12,8 +12,8 @@ use itertools::Itertools as _;
 use super::solve::{SolveRequest, Solved, solve};
 use crate::document::{DocumentError, suggest};
 use crate::kind::{SynthesisAnswer, VerbResult};
-use crate::multiresource::artifact::{Delay, Multiresource, Promise};
-use crate::multiresource::report::{Looked, SizeVerdict, Sizing, Synthesized};
+use crate::multiresource::artifact::{Delay, Multiresource, Guarantee};
+use crate::multiresource::report::{ExaminedSize, SizeVerdict, Sizing, Synthesized};
 use crate::multiresource::schedule::{size_step, steps};
 use crate::multiresource::synthesis::SynthesisLog;
 use crate::multiresource::workload::Fleet;
@@ -42,7 +42,7 @@ pub(super) type SizeAnswer = Result<
     SynthesisAnswer<Multiresource>,
 >;
 
-type Look = (Looked, Option<Box<(Synthesized, SynthesisLog)>>);
+type Look = (ExaminedSize, Option<Box<(Synthesized, SynthesisLog)>>);
 type Tries = BTreeMap<u64, Look>;
 
 impl<'a> Sizes<'a> {
@@ -78,7 +78,7 @@ impl<'a> Sizes<'a> {
         }
     }
 
-    fn least_of_all(&self) -> u64 {
+    fn minimum_size(&self) -> u64 {
         let is_alone = self.amount.is_none() && self.fleet.shapes().len() == 1;
         1 + u64::from(is_alone)
     }
@@ -145,7 +145,7 @@ impl<'a> Sizes<'a> {
                     why: format!(
                         "no size up to {} was found that meets `--slo` (at this size: {}). No file has been written; use a less strict target or a larger value for `--work`",
                         last.words,
-                        last.verdict.words()
+                        last.verdict.describe()
                     )
                     .into(),
                     decided: true,
@@ -172,7 +172,7 @@ impl<'a> Sizes<'a> {
             return self.upwards(tries);
         };
         let below = tries.range(..kept).next_back();
-        let below = below.map_or(self.least_of_all() - 1, |(size, _)| *size);
+        let below = below.map_or(self.minimum_size() - 1, |(size, _)| *size);
         if below + 1 < kept {
             return Some(u64::midpoint(below, kept));
         }
@@ -184,9 +184,9 @@ impl<'a> Sizes<'a> {
     fn upwards(&self, tries: &Tries) -> Option<u64> {
         let present = self.present();
         let Some((last, _)) = tries.last_key_value() else {
-            return Some(present.max(self.least_of_all()));
+            return Some(present.max(self.minimum_size()));
         };
-        let carrying = tries.iter().find(|(_, (own, _))| own.verdict.carries());
+        let carrying = tries.iter().find(|(_, (own, _))| own.verdict.sustains_load());
         let most = carrying.map_or(SERVERS, |(size, _)| MOST * size);
         let most = most.min(SERVERS);
         let doubled = 2 * last.saturating_sub(present);
@@ -210,7 +210,7 @@ fn looked(
     let (policy, verdict, run, found) = match solved {
         Ok(Solved::Policy(found)) => {
             let (policy, run) = match &found.0 {
-                Synthesized::Chosen(own) => {
+                Synthesized::Selected(own) => {
                     (own.artifact.policy.followed().called(), own.run.clone())
                 }
                 Synthesized::Analysed(_) => ("msr", None),
@@ -219,18 +219,18 @@ fn looked(
             let verdict = SizeVerdict::kept(run.as_ref(), promises, fleet.envelope());
             (Some(policy), verdict, run, Some(found))
         }
-        Ok(Solved::Unkept(nearest)) => {
+        Ok(Solved::GuaranteesMissed(nearest)) => {
             let verdict = match nearest.surely {
                 true => SizeVerdict::Broken,
-                false => SizeVerdict::NotFound,
+                false => SizeVerdict::BorderlineMissed,
             };
             (Some(nearest.policy), verdict, nearest.run, None)
         }
-        Ok(Solved::Overloaded(overload)) => without(SizeVerdict::Overloaded(overload.decided)),
-        Ok(Solved::Broken(_)) => without(SizeVerdict::RunsAway),
-        Err(why) => without(SizeVerdict::NoRoom(why)),
+        Ok(Solved::Overloaded(overload)) => without(SizeVerdict::Overloaded(overload.is_proven)),
+        Ok(Solved::NoPolicy(_)) => without(SizeVerdict::Unstable),
+        Err(why) => without(SizeVerdict::DoesNotFit(why)),
     };
-    let looked = Looked {
+    let looked = ExaminedSize {
         words,
         verdict,
         policy,
@@ -240,10 +240,10 @@ fn looked(
 }
 
 /// Returns the reason why a response time cannot be met: the jobs run for too long even if alone.
-fn alone(fleet: &Fleet, promise: &Promise) -> Option<String> {
+fn alone(fleet: &Fleet, promise: &Guarantee) -> Option<String> {
     let mut types = fleet.types().iter();
     let kind = types.find(|kind| kind.name() == promise.job_type)?;
-    let (held, within) = (kind.holding(), promise.within);
+    let (held, within) = (kind.holding_time(), promise.within);
     let longer = match held.scv() {
         _ if promise.delay == Delay::Waiting => return None,
         _ if held.is_exponential() => (-within / held.mean()).exp(),
@@ -253,7 +253,7 @@ fn alone(fleet: &Fleet, promise: &Promise) -> Option<String> {
     (longer > promise.allowed()).then(|| {
         format!(
             "{} cannot be met with any size, because the run time of {:.1} % of these jobs is longer than this",
-            promise.words(fleet.time_unit()),
+            promise.describe(fleet.time_unit()),
             100.0 * longer
         )
     })

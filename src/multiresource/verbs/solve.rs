@@ -2,7 +2,7 @@
 
 use std::sync::atomic::Ordering;
 
-use super::family::Sought;
+use super::family::PolicySearch;
 use crate::kind::VerbResult;
 use crate::multiresource::bound::lower_bound;
 use crate::multiresource::optimum::{self, Ended};
@@ -10,7 +10,7 @@ use crate::multiresource::program::Solution;
 use crate::multiresource::report::Synthesized;
 use crate::multiresource::schedule::Schedule;
 use crate::multiresource::synthesis::{
-    self, Analysed, ChoiceError, ChoiceOptions, Chosen, Floor, Overload, SelectionStage,
+    self, Analysed, ChoiceError, ChoiceOptions, Chosen, LowerBoundLog, Overload, SelectionStage,
     SynthesisLog, SynthesisOptions, SynthesisOutcome, Unkept,
 };
 use crate::multiresource::workload::{Fleet, Workload};
@@ -20,7 +20,7 @@ pub struct SolveRequest {
     /// The options of the synthesis.
     pub options: SynthesisOptions,
     /// The set of policies to consider.
-    pub sought: Sought,
+    pub sought: PolicySearch,
     /// The options that are used if a policy is selected by simulation.
     pub choice: ChoiceOptions,
 }
@@ -32,9 +32,9 @@ pub enum Solved {
     /// The load is at least 1, or it is not known if it is less than 1.
     Overloaded(Box<Overload>),
     /// No policy was found that meets all guarantees.
-    Unkept(Box<Unkept>),
+    GuaranteesMissed(Box<Unkept>),
     /// There is no policy that can be used. The value is the reason.
-    Broken(String),
+    NoPolicy(String),
 }
 
 /// Finds a policy for the given fleet.
@@ -46,7 +46,7 @@ pub fn solve(
     request: &SolveRequest,
     listener: &mut dyn FnMut(&str),
 ) -> VerbResult<Solved> {
-    fleet.counts_amounts()?;
+    fleet.require_no_devices()?;
     let outcome = match fleet.one_server() {
         Some(workload) => of_server(fleet, workload, request, listener),
         None => over_fleet(fleet, request, listener),
@@ -59,8 +59,8 @@ pub fn solve(
         Err(error) => error,
     };
     Ok(match *error.downcast::<ChoiceError>()? {
-        ChoiceError::Unkept(nearest) => Solved::Unkept(nearest),
-        ChoiceError::Broken(why) => Solved::Broken(why),
+        ChoiceError::Unkept(nearest) => Solved::GuaranteesMissed(nearest),
+        ChoiceError::Broken(why) => Solved::NoPolicy(why),
         other => return Err(other.into()),
     })
 }
@@ -82,13 +82,13 @@ fn of_server(
 ) -> Outcome {
     let options = &request.options;
     let msr = match &request.sought {
-        Sought::StrictMsfq(threshold) => {
+        PolicySearch::StrictMsfq(threshold) => {
             let found = synthesis::strict_msfq(workload, options, *threshold)?;
             return found
                 .and_then(|(chosen, solution)| Ok(logged(fleet, options, chosen, &solution)));
         }
-        Sought::Own(own) => synthesis::analyse(workload, options, own)?,
-        Sought::Analysed | Sought::Among(_) => synthesis::synthesize(workload, options)?,
+        PolicySearch::Own(own) => synthesis::analyse(workload, options, own)?,
+        PolicySearch::Analysed | PolicySearch::Among(_) => synthesis::synthesize(workload, options)?,
     };
     msr.and_then(|msr| {
         // This must be done before the selection, because the selection uses all of the time.
@@ -98,14 +98,14 @@ fn of_server(
             ..SynthesisLog::of(&msr)
         };
         let msr = Box::new(msr);
-        if !matches!(request.sought, Sought::Among(_)) {
+        if !matches!(request.sought, PolicySearch::Among(_)) {
             return Ok((Synthesized::Analysed(msr), log));
         }
         listener("simulating candidates");
         let stages = telling(listener);
         let chosen = synthesis::choose(fleet, options, &request.choice, msr, stages)?;
         log.choice = chosen.choice.clone();
-        Ok((Synthesized::Chosen(Box::new(chosen)), log))
+        Ok((Synthesized::Selected(Box::new(chosen)), log))
     })
 }
 
@@ -124,7 +124,7 @@ fn logged(
         upgrades: synthesis::upgrades(fleet, options, &known),
         ..SynthesisLog::default()
     };
-    (Synthesized::Chosen(Box::new(chosen)), log)
+    (Synthesized::Selected(Box::new(chosen)), log)
 }
 
 fn over_fleet(fleet: &Fleet, request: &SolveRequest, listener: &mut dyn FnMut(&str)) -> Outcome {
@@ -132,7 +132,7 @@ fn over_fleet(fleet: &Fleet, request: &SolveRequest, listener: &mut dyn FnMut(&s
     Analysed::of_fleet(fleet, options)?.and_then(|analysed| {
         let solution = analysed.solution().clone();
         let chosen = match request.sought {
-            Sought::Among(_) => {
+            PolicySearch::Among(_) => {
                 let stages = telling(listener);
                 synthesis::choose(fleet, options, &request.choice, analysed, stages)?
             }
@@ -148,10 +148,10 @@ const ROWS: usize = 2000;
 /// Returns a lower bound for all policies, if one is proved for the objective. This is the bound of
 /// the dynamic program if it converges quickly and if the sizes are not known. Otherwise it is the
 /// best bound of the linear programs in the time that is left.
-pub fn floor(fleet: &Fleet, request: &SolveRequest) -> Option<Floor> {
+pub fn floor(fleet: &Fleet, request: &SolveRequest) -> Option<LowerBoundLog> {
     let (sought, choice) = (request.options.problem(), &request.choice);
     let left = || synthesis::left(choice.end);
-    let limits = optimum::OptimumLimits::in_passing().within(left());
+    let limits = optimum::OptimumLimits::quick().within(left());
     let solve = |server| optimum::optimum(server, sought, &limits, &choice.interrupt, |_| ()).ok();
     let knows_sizes = fleet.envelope().has_limits();
     let server = fleet.one_server().filter(|_| !knows_sizes);
@@ -163,9 +163,9 @@ pub fn floor(fleet: &Fleet, request: &SolveRequest) -> Option<Floor> {
     let mut least = solved.map_or(0.0, |found| found.lower);
     if !is_near_optimum {
         let bound = lower_bound(fleet, objective, preemption, ROWS, &is_over);
-        least = bound.map_or(least, |own| own.least.max(least));
+        least = bound.map_or(least, |own| own.lower_bound.max(least));
     }
-    (least > 0.0).then_some(Floor {
+    (least > 0.0).then_some(LowerBoundLog {
         objective,
         preemption,
         least,

@@ -5,13 +5,13 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 
-use super::family::{Family, FamilyName, Sought};
+use super::family::{Family, FamilyOrRule, PolicySearch};
 use super::promise::promise;
 use super::size::Sizes;
 use super::solve::{SolveRequest, Solved, floor, solve};
 use crate::kind::{
     Caller, Files, NamesFiles, Notice, SynthesisAnswer, VerbResult, document, files, refuse,
-    unchecked,
+    checker_error,
 };
 use crate::multiresource::artifact::{
     Backfill, Family as Rule, Multiresource, Objective, Preemption, Route, check_within,
@@ -19,7 +19,7 @@ use crate::multiresource::artifact::{
 use crate::multiresource::program::SolveLimits;
 use crate::multiresource::report::{self, Synthesized};
 use crate::multiresource::synthesis::{
-    self, BUDGET, ChoiceOptions, Families, MsfqOutlook, SynthesisLog, SynthesisOptions,
+    self, BUDGET, ChoiceOptions, Families, MsfqAnalysis, SynthesisLog, SynthesisOptions,
 };
 use crate::multiresource::workload::Fleet;
 use crate::report::Section;
@@ -98,7 +98,7 @@ pub struct SynthesisArgs {
     /// the name of a rule with fixed parameters, such as first-fit or msfq:20 (use `synth rules` to
     /// list all rules)
     #[arg(long, value_name = "NAME")]
-    family: Option<FamilyName>,
+    family: Option<FamilyOrRule>,
 
     #[command(flatten)]
     msr: MsrArgs,
@@ -169,7 +169,7 @@ impl SynthesisArgs {
 
     pub(super) fn of_size(
         name: &str,
-        family: &Option<FamilyName>,
+        family: &Option<FamilyOrRule>,
         making: &MakingArgs,
         verbose: bool,
     ) -> Self {
@@ -191,11 +191,11 @@ impl SynthesisArgs {
     }
 
     /// Returns the options for the MSR policy that is used at the start of every selection.
-    fn options(&self, sought: &Sought) -> SynthesisOptions {
+    fn options(&self, sought: &PolicySearch) -> SynthesisOptions {
         let effort = self.work(BUDGET) as f64 / BUDGET as f64;
         // If the policy is selected by simulation, all of the work is used for the simulations.
         let effort = match sought {
-            Sought::Among(_) => effort.max(1.0),
+            PolicySearch::Among(_) => effort.max(1.0),
             _ => effort,
         };
         SynthesisOptions {
@@ -214,35 +214,35 @@ impl SynthesisArgs {
     }
 
     fn preemption(&self) -> Preemption {
-        let of_rule = || self.family.as_ref().map(FamilyName::preemption);
+        let of_rule = || self.family.as_ref().map(FamilyOrRule::preemption);
         let typed = self.making.preemption.or_else(of_rule);
         typed.unwrap_or(Preemption::None)
     }
 
-    fn sought(&self, fleet: &Fleet) -> VerbResult<Sought> {
+    fn sought(&self, fleet: &Fleet) -> VerbResult<PolicySearch> {
         let typed = self.msr.typed();
         let sought = match (&self.own, &self.family) {
-            (Some(file), _) => Sought::read(file, fleet)?,
+            (Some(file), _) => PolicySearch::read(file, fleet)?,
             (None, Some(family)) => family.sought(self.preemption(), fleet)?,
-            (None, None) if typed.is_some() => Sought::Analysed,
-            (None, None) => Sought::Among(Families::All),
+            (None, None) if typed.is_some() => PolicySearch::Analysed,
+            (None, None) => PolicySearch::Among(Families::All),
         };
         let simulated = first_typed(&[
             ("--minimize p99", self.making.minimize == Objective::P99),
             ("--slo", !self.making.slo.is_empty()),
         ]);
         match (&sought, typed, simulated) {
-            (Sought::Among(_) | Sought::StrictMsfq(_), Some(name), _) => {
+            (PolicySearch::Among(_) | PolicySearch::StrictMsfq(_), Some(name), _) => {
                 refuse(format!("{name} can only be used with `--family msr`"))
             }
-            (Sought::Own(own), Some(_), _)
+            (PolicySearch::Own(own), Some(_), _)
                 if own.rates.is_some() && self.msr.switching_rate.is_some() =>
             {
                 refuse(
                     "`--switching-rate` cannot be used, because the rates of the policy determine how often it switches",
                 )
             }
-            (Sought::Own(_) | Sought::Analysed | Sought::StrictMsfq(_), _, Some(name)) => {
+            (PolicySearch::Own(_) | PolicySearch::Analysed | PolicySearch::StrictMsfq(_), _, Some(name)) => {
                 refuse(format!(
                     "{name} requires a family that is selected by simulation, but msr, msfq-strict and partition are found by analysis"
                 ))
@@ -254,7 +254,7 @@ impl SynthesisArgs {
     fn request(&self, fleet: &Fleet, caller: &Caller<'_>) -> VerbResult<SolveRequest> {
         let (now, sought) = (Instant::now(), self.sought(fleet)?);
         let families = match &sought {
-            Sought::Among(families) => families.clone(),
+            PolicySearch::Among(families) => families.clone(),
             _ => Families::All,
         };
         let promises = self.making.slo.iter();
@@ -290,11 +290,11 @@ pub fn synthesize(
     args: &SynthesisArgs,
     caller: &mut Caller<'_>,
 ) -> VerbResult<SynthesisAnswer<Multiresource>> {
-    fleet.counts_amounts()?;
+    fleet.require_no_devices()?;
     let mut args = args.clone();
     let mut stops_nothing = None;
     if fleet.is_one_server() {
-        if let Some(FamilyName::Family(Family::Partition | Family::Pooled)) = args.family {
+        if let Some(FamilyOrRule::Family(Family::Partition | Family::Pooled)) = args.family {
             return refuse(OVER_A_FLEET);
         }
     } else {
@@ -305,7 +305,7 @@ pub fn synthesize(
         args.making.preemption = Some(Preemption::None);
         args.making.setup_rate = None;
     }
-    let is_own = args.own.is_some() || matches!(args.family, Some(FamilyName::Rule(_)));
+    let is_own = args.own.is_some() || matches!(args.family, Some(FamilyOrRule::Rule(_)));
     if fleet.envelope().has_priorities() && !is_own {
         caller.notify(Notice::Known(NO_PRIORITIES));
     }
@@ -323,10 +323,10 @@ pub fn synthesize(
             Solved::Overloaded(overload) => {
                 let upgrades = synthesis::upgrades(fleet, &request.options, &[]);
                 let why = report::refusal(fleet, &overload, &upgrades);
-                return refused(why, overload.decided);
+                return refused(why, overload.is_proven);
             }
-            Solved::Unkept(nearest) => return refused(nearest.why.into(), true),
-            Solved::Broken(why) => return refused(why.into(), true),
+            Solved::GuaranteesMissed(nearest) => return refused(nearest.why.into(), true),
+            Solved::NoPolicy(why) => return refused(why.into(), true),
         },
     };
     let (found, log) = checked(&size, &args, &request, *found)?;
@@ -357,19 +357,19 @@ fn checked(
     // The checker uses as much work as is possible in the time that is left.
     let left = synthesis::left(request.choice.end).as_secs_f64();
     let work = LEAST_CHECK.max(1e9 * left);
-    check_within(found.artifact(), work).map_err(|findings| unchecked(&findings))?;
-    if (args.verbose || args.log.is_some()) && matches!(found, Synthesized::Chosen(_)) {
+    check_within(found.artifact(), work).map_err(|findings| checker_error(&findings))?;
+    if (args.verbose || args.log.is_some()) && matches!(found, Synthesized::Selected(_)) {
         log.lower_bound = floor(fleet, request);
     }
     Ok((found, log))
 }
 
 fn thresholds(fleet: &Fleet, request: &SolveRequest, found: &Synthesized) -> Option<Section> {
-    let Sought::StrictMsfq(_) = request.sought else {
+    let PolicySearch::StrictMsfq(_) = request.sought else {
         return None;
     };
     let workload = fleet.envelope();
-    let outlook = MsfqOutlook::new(workload, request.options.objective)?;
+    let outlook = MsfqAnalysis::new(workload, request.options.objective)?;
     let own = match found.artifact().policy.followed() {
         Rule::StaticQuickswap(own) => own.thresholds.get(outlook.system.light),
         _ => None,
@@ -388,8 +388,8 @@ const STOPS_NOTHING: &str =
 fn goes_with_a_fleet(args: &SynthesisArgs) -> Result<(), String> {
     use Family::{Auto, Partition, Pooled};
     let is_of_server = match args.family {
-        Some(FamilyName::Family(family)) => !matches!(family, Auto | Pooled | Partition),
-        Some(FamilyName::Rule(_)) | None => false,
+        Some(FamilyOrRule::Family(family)) => !matches!(family, Auto | Pooled | Partition),
+        Some(FamilyOrRule::Rule(_)) | None => false,
     };
     let typed = first_typed(&[
         ("--backfill", args.msr.backfill.is_some()),

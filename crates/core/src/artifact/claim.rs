@@ -87,7 +87,7 @@ impl<Q: Quantity> Claim<Q> {
 
     /// Checks that a claim has a known subject and the right unit, is not about a probability, and
     /// is not in `seen`, which contains the claims before it. Returns `true` if it is valid.
-    pub fn is_plain<'a>(
+    pub fn check_plain<'a>(
         &'a self,
         path: &str,
         known: &KnownNames<'_>,
@@ -96,7 +96,7 @@ impl<Q: Quantity> Claim<Q> {
         findings: &mut Findings,
     ) -> bool {
         findings.within(path, |f| {
-            self.has_subject(known, f);
+            self.check_subject(known, f);
             if !seen.insert((self.quantity, self.subject())) {
                 f.add("", "duplicate claim, expected one per quantity and subject");
             }
@@ -113,7 +113,7 @@ impl<Q: Quantity> Claim<Q> {
     }
 
     /// Checks that the subject exists and is allowed for the quantity, and returns `true` if it is.
-    pub fn has_subject(&self, known: &KnownNames<'_>, findings: &mut Findings) -> bool {
+    pub fn check_subject(&self, known: &KnownNames<'_>, findings: &mut Findings) -> bool {
         let of = self.quantity.row().of;
         let subject = self.subject();
         let keys = [
@@ -220,10 +220,10 @@ pub struct KnownNames<'a> {
 pub struct HoldsFor<C> {
     /// The size distribution. The means are the means of the workload.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub sizes: Option<SizeLaw>,
+    pub sizes: Option<SizeAssumption>,
     /// The arrival process. The rates are the rates of the workload.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub arrivals: Option<ArrivalLaw>,
+    pub arrivals: Option<ArrivalAssumption>,
     /// The conditions that are specific to the kind of workload.
     #[serde(flatten)]
     pub own: C,
@@ -232,7 +232,7 @@ pub struct HoldsFor<C> {
 /// The size distribution that is assumed by a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum SizeLaw {
+pub enum SizeAssumption {
     /// An exponential distribution.
     Exponential,
     /// The distribution of the workload if it is phase-type, or an exponential distribution if not.
@@ -242,14 +242,14 @@ pub enum SizeLaw {
 /// The arrival process that is assumed by a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum ArrivalLaw {
+pub enum ArrivalAssumption {
     /// A Poisson process.
     Poisson,
 }
 
 /// The properties of the distributions of a workload that are relevant for its claims.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Laws {
+pub struct DistributionProperties {
     /// `true` if all sizes are exponential.
     pub exponential: bool,
     /// `true` if all sizes are phase-type. This includes exponential sizes.
@@ -262,7 +262,7 @@ pub struct Laws {
 
 /// The assumptions of a claim that are not met, so that it is only an approximation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Unmet {
+pub struct ViolatedAssumptions {
     /// The size distribution.
     pub sizes: bool,
     /// The independence of the sizes.
@@ -273,11 +273,11 @@ pub struct Unmet {
 
 impl<C> HoldsFor<C> {
     /// Returns the assumptions that are not met by these properties.
-    pub fn unmet(&self, laws: Laws) -> Unmet {
-        Unmet {
+    pub fn unmet(&self, laws: DistributionProperties) -> ViolatedAssumptions {
+        ViolatedAssumptions {
             sizes: match self.sizes {
-                Some(SizeLaw::Exponential) => !laws.exponential,
-                Some(SizeLaw::PhaseType) => !laws.phase_type,
+                Some(SizeAssumption::Exponential) => !laws.exponential,
+                Some(SizeAssumption::PhaseType) => !laws.phase_type,
                 None => false,
             },
             independence: self.sizes.is_some() && !laws.independent,
@@ -286,14 +286,14 @@ impl<C> HoldsFor<C> {
     }
 }
 
-impl Unmet {
+impl ViolatedAssumptions {
     /// Returns `true` if at least one assumption is not met.
     pub fn any(self) -> bool {
         self.sizes || self.independence || self.arrivals
     }
 
     /// Describes the assumption that was made instead. The text follows "as if" or "if".
-    pub fn words(self) -> Option<&'static str> {
+    pub fn describe(self) -> Option<&'static str> {
         match (self.sizes, self.independence, self.arrivals) {
             (false, false, false) => None,
             (true, _, false) => Some("sizes were exponential"),

@@ -11,10 +11,10 @@ mod quantity;
 mod read;
 mod seal;
 
-pub use claim::{ArrivalLaw, Claim, HoldsFor, KnownNames, Laws, SizeLaw, Subject, Unmet, find};
+pub use claim::{ArrivalAssumption, Claim, HoldsFor, KnownNames, DistributionProperties, SizeAssumption, Subject, ViolatedAssumptions, find};
 pub use finding::{Examined, Finding, Findings, Grounds};
 pub use finding::{is_close, nonnegative, positive, sums_to_one, written};
-pub use quantity::{Method, Of, Quantity, QuantityRow, Side, Standing, Unit, quantities};
+pub use quantity::{Method, Of, Quantity, QuantityRow, Side, Accuracy, Unit, quantities};
 pub use read::{ArtifactError, Checked, heading, parse, read_shape};
 pub use seal::Changes;
 
@@ -203,7 +203,7 @@ impl<K: Content> Artifact<K> {
 
     /// Returns the differences between the policy's workload and another workload, except for a
     /// different `source`.
-    pub fn against(&self, workload: &K::Checked) -> Vec<Finding> {
+    pub fn differences_from(&self, workload: &K::Checked) -> Vec<Finding> {
         let others = K::Workload::record(workload).identity();
         let differences = differences(&self.workload.identity(), &others).into_iter();
         let finding = |(place, name, one, other): Difference| Finding {

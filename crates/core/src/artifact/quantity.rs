@@ -6,12 +6,12 @@ use crate::document::Stored;
 /// The methods that derive claims. Their assumptions are in [`HoldsFor`](super::HoldsFor).
 pub trait Method: Stored + Copy + Eq {
     /// Returns the accuracy of a number that was derived by this method if its assumptions are met.
-    fn standing(self) -> Standing;
+    fn accuracy(self) -> Accuracy;
 }
 
 /// The accuracy of a claimed number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Standing {
+pub enum Accuracy {
     /// The number is exact, except for rounding errors.
     Exact,
     /// The number is a simulated mean that has a confidence interval.

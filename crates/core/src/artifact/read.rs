@@ -4,7 +4,7 @@ use std::path::Path;
 use serde::Deserialize;
 
 use super::{Artifact, Changes, Content, Examined, Finding, Format, Grounds, VERSION};
-use crate::document::{FileKind, called, fault_of_json, text_of};
+use crate::document::{FileKind, display_name, fault_of_json, text_of};
 
 /// The reason why a policy file cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -137,7 +137,7 @@ impl<K: Content> Checked<K> {
     /// # Errors
     /// The errors are the same as for [`Checked::read`], unless edited files are accepted.
     pub fn read_with(path: &Path, changes: Changes) -> Result<Self, ArtifactError> {
-        let name = called(path);
+        let name = display_name(path);
         let text = text_of(path).map_err(|source| ArtifactError::Io {
             path: name.clone(),
             source,
@@ -163,7 +163,7 @@ impl<K: Content> Checked<K> {
         if !text.trim_start().starts_with('{')
             && let Some(kind) = FileKind::of(text)
         {
-            return Err(ArtifactError::OtherKind(kind.words(name)));
+            return Err(ArtifactError::OtherKind(kind.describe(name)));
         }
         if text.trim().is_empty() {
             return Err(ArtifactError::OtherKind(format!("{name} is empty")));
@@ -218,7 +218,7 @@ impl<K: Content> Checked<K> {
 
     /// Returns the reasons why the other statements were accepted, if they were checked or
     /// deliberately not checked.
-    pub fn beside_claims(&self) -> &[Examined] {
+    pub fn other_statements(&self) -> &[Examined] {
         &self.rest
     }
 

@@ -12,7 +12,7 @@ use serde_json::Value as Json;
 use super::fault::{Fault, Place};
 use super::names::{nearest, suggest};
 use super::node::{Entry, Node, Value};
-use super::words::{holder, instead, is_amount, meant};
+use super::words::{holder, instead, is_amount, synonym_of};
 use crate::number::Decimal;
 use crate::number::quantity::{explained, explained_amount};
 
@@ -264,7 +264,7 @@ impl<'a> Reader<'a> {
             Some((tag, name)) => (format!(" of the {tag} `{name}`"), "its parameters"),
             None => (String::new(), "keys known here"),
         };
-        let near = meant(key, fitting).or_else(|| meant(key, free));
+        let near = synonym_of(key, fitting).or_else(|| synonym_of(key, free));
         let instead = instead(key).filter(|_| near.is_none());
         let near = near.or_else(|| nearest(key, known).filter(|_| instead.is_none()));
         let (help, near) = match (near, holder(key, known), instead) {

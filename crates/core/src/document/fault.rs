@@ -4,8 +4,8 @@ use std::io;
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
-use super::file::called;
-use super::names::{SENSIBLE, unusable};
+use super::file::display_name;
+use super::names::{SUPPORTED_RANGE, name_problem};
 use crate::number::Decimal;
 
 /// A step of a path in a document.
@@ -201,7 +201,7 @@ impl<'a> FaultsAt<'a> {
     /// If a number is given, checks that it is positive and in the [supported range](SENSIBLE).
     pub fn positive(&mut self, key: &str, value: impl Into<Option<Decimal>>, help: &str) {
         let value = value.into();
-        if let Some(value) = value.filter(|value| !SENSIBLE.contains(&value.value())) {
+        if let Some(value) = value.filter(|value| !SUPPORTED_RANGE.contains(&value.value())) {
             let message = match value > Decimal::ZERO {
                 true => format!("{key} is {value}, outside of the supported range 1e-60 to 1e60"),
                 false => format!("{key} is {value}, expected a number > 0"),
@@ -245,7 +245,7 @@ impl<'a> FaultsAt<'a> {
 
     /// Checks that the unit of time can be displayed.
     pub fn unit(&mut self, unit: &str) {
-        if let Some(message) = unusable("the unit of time", unit) {
+        if let Some(message) = name_problem("the unit of time", unit) {
             let help = "name the unit, for instance `time_unit: s`";
             self.add("time_unit", message, help);
         }
@@ -261,7 +261,7 @@ impl<'a> FaultsAt<'a> {
         let mut seen = HashSet::new();
         for (i, name) in names.into_iter().enumerate() {
             let mut at = self.entry(list, i);
-            if let Some(message) = unusable(&format!("the name of a {what}"), name) {
+            if let Some(message) = name_problem(&format!("the name of a {what}"), name) {
                 at.refuse(message, "give each a unique name, such as `a`");
             } else if !seen.insert(name) {
                 let help = "rename one of them: results are reported by name";
@@ -289,7 +289,7 @@ pub enum DocumentError {
     /// The file could not be read.
     #[error(
         "error: cannot read the workload {}: {source}\n = help: check the path and the file's permissions",
-        called(path)
+        display_name(path)
     )]
     Io {
         /// The file.

@@ -59,12 +59,12 @@ pub fn kept(path: &Path) -> Option<Arc<[u8]>> {
 }
 
 /// Returns `true` if there is something to read with this name.
-pub fn is_there(path: &Path) -> bool {
+pub fn exists(path: &Path) -> bool {
     is_standard_input(path) || kept(path).is_some() || path.exists()
 }
 
 /// Returns the name of a file as it is used in messages.
-pub fn called(path: &Path) -> String {
+pub fn display_name(path: &Path) -> String {
     match is_standard_input(path) {
         true => "standard input".to_owned(),
         false => path.display().to_string(),

@@ -2,14 +2,14 @@
 
 use serde_json::error::Category;
 
-use super::names::steers;
+use super::names::controls_terminal;
 
 /// Escapes the characters in strings of a JSON text that could [control](steers) a terminal.
 pub fn harmless(json: String) -> String {
     if json.bytes().all(|b| b.is_ascii() && b != 0x7f) {
         return json;
     }
-    let escaped = |c: char| match c != '\n' && steers(c) {
+    let escaped = |c: char| match c != '\n' && controls_terminal(c) {
         true => format!("\\u{:04x}", u32::from(c)),
         false => c.to_string(),
     };

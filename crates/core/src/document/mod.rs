@@ -35,18 +35,18 @@ use sha2::{Digest, Sha256};
 pub use fault::{DocumentError, Fault, FaultsAt, Place, Step, place, within};
 pub use file::{Documents, with_documents};
 use file::{LARGEST, bytes_of};
-pub use file::{all_bytes_of, called, is_standard_input, is_there, kept, named, text_of};
+pub use file::{all_bytes_of, display_name, is_standard_input, exists, kept, named, text_of};
 pub use json::{fault_of_json, harmless};
-pub use names::{SENSIBLE, nearest, number_of, steers, suggest, unusable};
+pub use names::{SUPPORTED_RANGE, nearest, name_hash, controls_terminal, suggest, name_problem};
 pub use node::Node;
 pub use pairs::Pairs;
-pub use pattern::fits;
+pub use pattern::matches_pattern;
 pub use published::Published;
 pub use recognized::FileKind;
 use sheet::Sheet;
 pub use spelling::{Spelling, Spellings};
 pub use time_range::TimeRange;
-pub use words::meant;
+pub use words::synonym_of;
 pub use workload::{Difference, WorkloadDocument, differences, unit_of_time};
 
 /// A type that can be written to a document and read from it.
@@ -192,14 +192,14 @@ pub fn read_file<W>(path: &Path, parse: Parse<W>) -> Result<Parsed<W>, DocumentE
         path: path.to_owned(),
         source,
     })?;
-    parse_bytes(&bytes, &called(path), parse)
+    parse_bytes(&bytes, &display_name(path), parse)
 }
 
 fn parse_bytes<W>(bytes: &[u8], name: &str, parse: Parse<W>) -> Result<Parsed<W>, DocumentError> {
     let error = match std::str::from_utf8(bytes) {
         Ok(text) => match FileKind::of(text) {
             None | Some(FileKind::Workload) => return parse(text, name),
-            Some(kind) => return Err(DocumentError::OtherKind(kind.words(name))),
+            Some(kind) => return Err(DocumentError::OtherKind(kind.describe(name))),
         },
         Err(error) => error,
     };

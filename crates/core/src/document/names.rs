@@ -1,27 +1,27 @@
 use std::ops::RangeInclusive;
 
-use super::words::meant;
+use super::words::synonym_of;
 
 /// Returns the problem with a name, if there is one.
-pub fn unusable(what: &str, name: &str) -> Option<String> {
+pub fn name_problem(what: &str, name: &str) -> Option<String> {
     if name.trim().is_empty() {
         return Some(format!("{what} is empty"));
     }
     // These characters could break a table, or they could be displayed as a different name.
     name.chars()
-        .any(steers)
+        .any(controls_terminal)
         .then(|| format!("{what} has a control character or a bidirectional text mark: {name:?}"))
 }
 
 /// Returns `true` if a character can control a terminal or change the direction of the text.
-pub fn steers(c: char) -> bool {
+pub fn controls_terminal(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 /// Returns the hash of a name without the spaces around it. It is 0 only for the empty name.
 #[inline]
-pub fn number_of(name: &[u8]) -> u32 {
+pub fn name_hash(name: &[u8]) -> u32 {
     // This is FNV-1a. Two names have the same hash with a probability of one in two billion.
     let mixed = |hash: u32, byte: &u8| (hash ^ u32::from(*byte)).wrapping_mul(0x0100_0193);
     match name.trim_ascii() {
@@ -33,7 +33,7 @@ pub fn number_of(name: &[u8]) -> u32 {
 /// Suggests a name that is similar to `found` or means the same, or lists all known names.
 pub fn suggest(found: &str, kind: &str, known: &[&str]) -> String {
     const SHOWN: usize = 12;
-    if let Some(name) = meant(found, known).or_else(|| nearest(found, known)) {
+    if let Some(name) = synonym_of(found, known).or_else(|| nearest(found, known)) {
         return format!("did you mean `{name}`?");
     }
     let names = known.iter().take(SHOWN).map(|name| format!("`{name}`"));
@@ -53,7 +53,7 @@ pub fn nearest<'a>(found: &str, known: &[&'a str]) -> Option<&'a str> {
 }
 
 /// A range of numbers for which sums, products and powers are not out of range of `f64`.
-pub const SENSIBLE: RangeInclusive<f64> = 1e-60..=1e60;
+pub const SUPPORTED_RANGE: RangeInclusive<f64> = 1e-60..=1e60;
 
 #[cfg(test)]
 mod tests {

@@ -1,6 +1,6 @@
 /// Returns `true` if the whole text matches a pattern. `*` matches any text, `?` matches any single
 /// character, and all other characters only match themselves.
-pub fn fits(pattern: &str, text: &str) -> bool {
+pub fn matches_pattern(pattern: &str, text: &str) -> bool {
     let text: Vec<char> = text.chars().collect();
     // `fitting[n]` is `true` if the first `n` characters match the pattern so far.
     let mut fitting = vec![false; text.len() + 1];
@@ -21,7 +21,7 @@ pub fn fits(pattern: &str, text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::fits;
+    use super::matches_pattern;
 
     #[test]
     fn stars_and_question_marks() {
@@ -38,7 +38,7 @@ mod tests {
             ("a.b", "a.b"),
         ];
         for (pattern, text) in fitting {
-            assert!(fits(pattern, text), "{pattern} {text}");
+            assert!(matches_pattern(pattern, text), "{pattern} {text}");
         }
         for (pattern, text) in [
             ("", "a"),
@@ -48,10 +48,10 @@ mod tests {
             ("a*b", "abc"),
             ("a.b", "axb"),
         ] {
-            assert!(!fits(pattern, text), "{pattern} {text}");
+            assert!(!matches_pattern(pattern, text), "{pattern} {text}");
         }
         assert!(
-            !fits(&"*a".repeat(200), &"a".repeat(199)),
+            !matches_pattern(&"*a".repeat(200), &"a".repeat(199)),
             "runs in polynomial time"
         );
     }

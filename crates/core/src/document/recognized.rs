@@ -69,7 +69,7 @@ impl FileKind {
     }
 
     /// Describes the file and the command that can read it. `name` is the name of the file.
-    pub fn words(self, name: &str) -> String {
+    pub fn describe(self, name: &str) -> String {
         match self {
             FileKind::Policy => format!(
                 "{name} is a policy file: `synth show {name}` describes it, `synth simulate {name}` runs it"

@@ -18,7 +18,7 @@ fn rows() -> impl Iterator<Item = (&'static str, &'static str)> {
 }
 
 /// Returns the known name if `found` is one of its synonyms.
-pub fn meant<'a>(found: &str, known: &[&'a str]) -> Option<&'a str> {
+pub fn synonym_of<'a>(found: &str, known: &[&'a str]) -> Option<&'a str> {
     let found = plain(found);
     let rows = rows().filter(|(_, words)| has(words, &found));
     let mut keys = rows.map(|(key, _)| key).filter(|key| plain(key) != found);
@@ -93,7 +93,7 @@ mod tests {
             ("nodes", &job, None),
             ("colour", &job, None),
         ] {
-            assert_eq!(meant(found, known), key, "{found}");
+            assert_eq!(synonym_of(found, known), key, "{found}");
         }
     }
 
@@ -109,7 +109,7 @@ mod tests {
         }
         assert_eq!(instead("colour"), None);
         let job = ["name", "size", "priority"];
-        assert_eq!(meant("importance", &job), Some("priority"));
+        assert_eq!(synonym_of("importance", &job), Some("priority"));
     }
 
     #[test]

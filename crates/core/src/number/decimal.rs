@@ -170,7 +170,7 @@ impl JsonSchema for Decimal {
 }
 
 /// Formats a computed number for a message. It can be out of the range of `f64`.
-pub fn shown(value: f64) -> String {
+pub fn format_number(value: f64) -> String {
     match value {
         _ if value.is_nan() => "not a number".into(),
         _ if value.is_infinite() => "more than a double can hold".into(),
@@ -361,7 +361,7 @@ mod tests {
 
     #[test]
     fn shows_numbers_out_of_range_in_words() {
-        let shown = [0.0, -2.5, 3e-9, 7e300, f64::INFINITY, f64::NAN].map(shown);
+        let shown = [0.0, -2.5, 3e-9, 7e300, f64::INFINITY, f64::NAN].map(format_number);
         let beyond = "more than a double can hold";
         assert_eq!(
             shown,

@@ -5,7 +5,7 @@ pub mod quantity;
 mod time;
 mod units;
 
-pub use decimal::{Decimal, DecimalError, shown};
+pub use decimal::{Decimal, DecimalError, format_number};
 pub use quantity::seconds_of;
 pub use time::{clock, date, in_words, instant, is_epoch, seconds_in, stamp};
 pub use units::{Units, in_units};

@@ -1,6 +1,6 @@
 use std::ops::{Range, RangeInclusive};
 
-use super::shown;
+use super::format_number;
 
 /// The names of the units of time, with their length in seconds as a fraction.
 pub(super) const UNITS: [(&[&str], (u32, u32)); 6] = [
@@ -26,7 +26,7 @@ pub fn seconds_in(unit: &str) -> Option<f64> {
 /// Formats a duration in a readable unit, or in its own unit if its length is not known.
 pub fn in_words(time: f64, unit: &str) -> String {
     let Some(second) = seconds_in(unit) else {
-        return format!("{} {unit}", shown(time));
+        return format!("{} {unit}", format_number(time));
     };
     let readable = ["d", "h", "min"].map(|name| (name, seconds_in(name).unwrap_or(1.0)));
     let is_whole = |n: f64| (n * 10.0).fract() == 0.0;
@@ -37,7 +37,7 @@ pub fn in_words(time: f64, unit: &str) -> String {
     let found = readable.iter().find(simple);
     match found.or_else(|| readable.iter().find(several)) {
         Some((name, own)) => format!("{} {name}", (seconds / own * 100.0).round() / 100.0),
-        None => format!("{} s", shown((seconds * 1e6).round() / 1e6)),
+        None => format!("{} s", format_number((seconds * 1e6).round() / 1e6)),
     }
 }
 

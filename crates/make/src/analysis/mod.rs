@@ -26,8 +26,8 @@ use crate::modulation::Modulation;
 use synth_multiresource::artifact::{Objective, Preemption};
 use synth_multiresource::workload::{JobType, Workload};
 use synth_queues::ctmc::{
-    MEMORY, ModulatedQueue, PhaseType, Qbd, QbdError, Stationary, Survival, matrix_numbers,
-    matrix_work, rounds, rounds::RoundLaw, staged_phases, staged_qbd,
+    MEMORY_LIMIT, ModulatedQueue, PhaseType, Qbd, QbdError, Stationary, ResponseTimes, matrix_numbers,
+    matrix_work, rounds, rounds::StationaryDistribution, staged_phases, staged_qbd,
 };
 
 /// The mean number of jobs of each type. The mean response times can be computed from these.
@@ -138,11 +138,11 @@ impl<'a> TypeQueue<'a> {
         i: usize,
     ) -> Self {
         let job_type = &workload.types()[i];
-        let has_stages = preemption != Preemption::None && !job_type.holding().is_exponential();
+        let has_stages = preemption != Preemption::None && !job_type.holding_time().is_exponential();
         TypeQueue {
             job_type,
             queue: modulation.queue(workload, i),
-            stages: has_stages.then(|| job_type.holding().phases()).flatten(),
+            stages: has_stages.then(|| job_type.holding_time().phases()).flatten(),
         }
     }
 
@@ -174,14 +174,14 @@ impl<'a> TypeQueue<'a> {
     pub fn numbers(&self) -> f64 {
         match (&self.stages, self.plan().0) {
             (None, true) => rounds::memory(&self.queue),
-            _ => matrix_numbers(self.phases(), f64::from(self.queue.most_servers())),
+            _ => matrix_numbers(self.phases(), f64::from(self.queue.max_servers())),
         }
     }
 
     /// Returns a very rough estimate of the work for the mean, in nanoseconds.
     pub fn work(&self) -> f64 {
         match self.stages {
-            Some(_) => matrix_work(self.phases(), f64::from(self.queue.most_servers())),
+            Some(_) => matrix_work(self.phases(), f64::from(self.queue.max_servers())),
             None => self.plan().1,
         }
     }
@@ -269,14 +269,14 @@ impl<'a> TypeQueue<'a> {
     ///
     /// # Errors
     /// Same as [`TypeQueue::mean_number`].
-    pub fn law(&self, budget: f64) -> Result<TypeLaw, AnalysisError> {
+    pub fn distribution(&self, budget: f64) -> Result<TypeDistribution, AnalysisError> {
         if self.stages.is_some() {
-            return Ok(TypeLaw::Mean(self.mean_number(budget)?));
+            return Ok(TypeDistribution::Mean(self.mean_number(budget)?));
         }
         self.check(budget)?;
-        let law = match self.by_rounds(budget, rounds::law)? {
-            Some(law) => TypeLaw::Rounds(law),
-            None => TypeLaw::Matrices(Box::new(self.by_matrices(&self.queue.qbd())?)),
+        let law = match self.by_rounds(budget, rounds::stationary_distribution)? {
+            Some(law) => TypeDistribution::Rounds(law),
+            None => TypeDistribution::Matrices(Box::new(self.by_matrices(&self.queue.qbd())?)),
         };
         self.sound(law.mean_number())?;
         Ok(law)
@@ -301,49 +301,49 @@ impl<'a> TypeQueue<'a> {
 
     /// Returns the response time distribution, or `None` if it is not accurate, if it would take
     /// more than the budget, or if the sizes have stages.
-    pub fn survival(&self, law: TypeLaw, budget: f64) -> Option<Survival> {
+    pub fn survival(&self, law: TypeDistribution, budget: f64) -> Option<ResponseTimes> {
         let law = match law {
-            TypeLaw::Rounds(law) if law.error() > LAW_ERROR => return None,
-            TypeLaw::Rounds(law) => law.law,
-            TypeLaw::Matrices(law) => listed(&law)?,
-            TypeLaw::Mean(_) => return None,
+            TypeDistribution::Rounds(law) if law.error() > LAW_ERROR => return None,
+            TypeDistribution::Rounds(law) => law.law,
+            TypeDistribution::Matrices(law) => listed(&law)?,
+            TypeDistribution::Mean(_) => return None,
         };
-        Survival::new(&self.queue, law, budget)
+        ResponseTimes::new(&self.queue, law, budget)
     }
 }
 
 /// The distribution of the number of jobs of one type.
-pub enum TypeLaw {
+pub enum TypeDistribution {
     /// Computed by rounds.
-    Rounds(RoundLaw),
+    Rounds(StationaryDistribution),
     /// Computed by matrices.
     Matrices(Box<Stationary>),
     /// The mean only, because the sizes have stages.
     Mean(f64),
 }
 
-impl TypeLaw {
+impl TypeDistribution {
     /// Returns `E[Q_i]` \[jobs\].
     pub fn mean_number(&self) -> f64 {
         match self {
-            TypeLaw::Rounds(law) => law.mean,
-            TypeLaw::Matrices(law) => law.mean(),
-            TypeLaw::Mean(mean) => *mean,
+            TypeDistribution::Rounds(law) => law.mean,
+            TypeDistribution::Matrices(law) => law.mean(),
+            TypeDistribution::Mean(mean) => *mean,
         }
     }
 
     /// Returns the least x with `P(Q_i > x) ≤ p`, and that probability; `None` if it is inaccurate.
     pub fn rarely_above(&self, p: f64) -> Option<(u64, f64)> {
         match self {
-            TypeLaw::Rounds(law) => {
+            TypeDistribution::Rounds(law) => {
                 let (x, above, error) = law.rarely_above(p);
                 (error <= TAIL_ERROR * above).then_some((x, above))
             }
-            TypeLaw::Matrices(law) => {
+            TypeDistribution::Matrices(law) => {
                 let (x, above) = law.rarely_above(p);
                 above.is_finite().then_some((x, above))
             }
-            TypeLaw::Mean(_) => None,
+            TypeDistribution::Mean(_) => None,
         }
     }
 }
@@ -354,7 +354,7 @@ fn listed(law: &Stationary) -> Option<Vec<Vec<f64>>> {
     let mut levels = law.levels();
     let first = levels.next()?;
     let n = first.len();
-    let most = (MOST_STEPS / (n * n)).min(MEMORY as usize / (4 * n));
+    let most = (MOST_STEPS / (n * n)).min(MEMORY_LIMIT as usize / (4 * n));
     let mut listed: Vec<Vec<f64>> = first.iter().map(|p| vec![*p]).collect();
     for (q, level) in levels.enumerate().take(most) {
         let into = listed.iter_mut().zip(level.iter());

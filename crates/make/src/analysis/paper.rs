@@ -23,16 +23,16 @@ impl PaperBounds {
     /// Returns the bounds and the approximation; infinite if the queue is unstable.
     pub fn new(queue: &ModulatedQueue<'_>) -> Self {
         let relative = RelativeCompletions::new(queue);
-        let most = relative.ahead.iter().copied().fold(f64::MIN, f64::max);
-        let least = relative.ahead.iter().copied().fold(f64::MAX, f64::min);
+        let most = relative.relative.iter().copied().fold(f64::MIN, f64::max);
+        let least = relative.relative.iter().copied().fold(f64::MAX, f64::min);
         let offered = queue.arrival_rate() / queue.service_rate();
-        let (load, ahead) = (relative.load, relative.mean_ahead);
+        let (load, ahead) = (relative.load, relative.mean_relative);
         let (mut lower, mut upper) = (f64::INFINITY, f64::INFINITY);
         let mut approximation = f64::INFINITY;
         if load < 1.0 {
             let primary = relative.primary_term();
             lower = primary - most;
-            upper = primary - least + f64::from(queue.most_servers());
+            upper = primary - least + f64::from(queue.max_servers());
             let waits = erlang_c(offered / load, offered);
             approximation = waits * load * (1.0 + ahead) / (1.0 - load) + offered;
             approximation = approximation.min(upper).max(lower);

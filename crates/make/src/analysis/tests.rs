@@ -171,7 +171,7 @@ fn rare_numbers_are_quantiles() {
     let (workload, policy) = section7(Preemption::Full, Route::ALL[0], 2.0);
     let modulation = Modulation::new(&workload, &policy, 1000).unwrap();
     let queue = TypeQueue::new(&workload, &modulation, Preemption::Full, 0);
-    let law = queue.law(1e9).unwrap();
+    let law = queue.distribution(1e9).unwrap();
     let (x, above) = law.rarely_above(0.01).unwrap();
     assert!(above <= 0.01);
     let (less, more) = law.rarely_above(above * 1.0000001 + 1e-9).unwrap();

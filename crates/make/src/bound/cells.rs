@@ -36,7 +36,7 @@ pub fn by_cells(
     mut rows: usize,
 ) -> Result<(f64, BoundCertificate), BoundError> {
     let (costs, rates) = Costs::new(fleet, objective)?;
-    let schedules = pooled(fleet, BoundCertificate::MOST_SCHEDULES);
+    let schedules = pooled(fleet, BoundCertificate::MAX_SCHEDULES);
     let schedules = schedules.ok_or(BoundError::Large(rows))?;
     let mut layout = refined(fleet, &schedules, preempts, rows)?;
     loop {
@@ -157,8 +157,8 @@ fn conditions(
         });
         all.push(Condition {
             terms: form.into_iter().filter(|(_, by)| *by != 0.0).collect(),
-            is_of_bound: row.after.is_none() && row.grows.is_none(),
-            least: match (row.after, row.grows) {
+            is_of_bound: row.started.is_none() && row.growing_type.is_none(),
+            least: match (row.started, row.growing_type) {
                 (None, None) => {
                     let jobs = row.state.jobs.iter().zip(costs);
                     -jobs.map(|(q, c)| *q as f64 * c).sum::<f64>()

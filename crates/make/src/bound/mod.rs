@@ -29,7 +29,7 @@ pub enum BoundError {
 pub struct Bound {
     /// A lower bound on the cost of every policy that knows no more about a job than the workload
     /// reveals \[time\].
-    pub least: f64,
+    pub lower_bound: f64,
     /// The proof.
     pub proof: Proof,
 }
@@ -55,10 +55,10 @@ pub fn lower_bound(
     let is_residual_known = preemption == Preemption::None || is_memoryless;
     if fleet.envelope().has_limits() || !is_residual_known {
         let (least, proof) = by_sizes(fleet, objective, is_over)?;
-        return Ok(Bound { least, proof });
+        return Ok(Bound { lower_bound: least, proof });
     }
     let by_prices = by_prices(fleet, objective, preemption, is_over).map(|(least, cuts)| Bound {
-        least,
+        lower_bound: least,
         proof: Proof::Prices(cuts),
     });
     let rows = if is_over() { 0 } else { rows };
@@ -66,11 +66,11 @@ pub fn lower_bound(
     // A bound for preemptive policies is also a bound for nonpreemptive policies.
     let by_cells = by_cells.or_else(|_| self::by_cells(fleet, objective, true, rows));
     let by_cells = by_cells.map(|(least, certificate)| Bound {
-        least,
+        lower_bound: least,
         proof: Proof::Potential(certificate),
     });
     match (by_cells, by_prices) {
-        (Ok(cells), Ok(prices)) if cells.least >= prices.least => Ok(cells),
+        (Ok(cells), Ok(prices)) if cells.lower_bound >= prices.lower_bound => Ok(cells),
         (Ok(cells), Err(_)) => Ok(cells),
         (_, prices) => prices,
     }
@@ -78,7 +78,7 @@ pub fn lower_bound(
 
 /// Returns the bound as a file that `synth check` can verify.
 pub fn document(fleet: &Fleet, sought: (Objective, Preemption), bound: &Bound) -> BoundDocument {
-    BoundDocument::new(fleet, sought, bound.least, bound.proof.clone())
+    BoundDocument::new(fleet, sought, bound.lower_bound, bound.proof.clone())
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use super::BoundError;
 use crate::program::{SolveLimits, quiet, solve};
 use synth_multiresource::artifact::{Objective, Preemption};
 use synth_multiresource::bound::{
-    CertificateError, Inequality, PriceCut, Proof, check_prices, check_sizes, costs, least_by_sizes,
+    CertificateError, Inequality, PriceCut, Proof, check_prices, check_sizes, costs, bound_by_sizes,
 };
 use synth_multiresource::workload::{Fleet, JobType};
 
@@ -67,7 +67,7 @@ pub fn by_sizes(
         return Ok(never_wait);
     }
     let cuts = candidates(fleet, &costs(fleet.envelope(), objective)?, is_over);
-    let roughly = |cut: &PriceCut| least_by_sizes(cut, fleet, objective, ROUGH).unwrap_or(0.0);
+    let roughly = |cut: &PriceCut| bound_by_sizes(cut, fleet, objective, ROUGH).unwrap_or(0.0);
     let tried = cuts.into_iter().map(|cut| (roughly(&cut), cut));
     let Some((_, cut)) = tried.max_by(|a, b| a.0.total_cmp(&b.0)) else {
         return Ok(never_wait);
@@ -117,7 +117,7 @@ fn cut(fleet: &Fleet, mut types: Vec<usize>) -> Option<PriceCut> {
     };
     let found = solve(&part, &limits).ok()?.certificate;
     let pairs = found.prices.iter().zip(part.types());
-    let values: Vec<f64> = pairs.map(|(y, kind)| y / kind.offered_pieces()).collect();
+    let values: Vec<f64> = pairs.map(|(y, kind)| y / kind.offered_tasks()).collect();
     // If the price of a type is 0, nothing is proved about its jobs, so the type is left out.
     let priced = types.iter().zip(&values).filter(|(_, v)| **v > 0.0);
     let priced: Vec<usize> = priced.map(|(i, _)| *i).collect();

@@ -4,7 +4,7 @@ use crate::optimum::{OptimumLimits, Problem, optimum};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use std::sync::atomic::AtomicBool;
-use synth_multiresource::artifact::{SearchRecord, ShapeWorth};
+use synth_multiresource::artifact::{SearchRecord, ShapeValue};
 
 const MEAN: Objective = Objective::Mean;
 
@@ -74,7 +74,7 @@ fn price_bound_is_exact_for_whole_server_jobs() {
     let (bound, cuts) = by_prices(&fleet, MEAN, Preemption::Full, &|| false).unwrap();
     assert!((bound - 1.0).abs() < 1e-8 && cuts.is_empty());
     let bound = lower_bound(&fleet, MEAN, Preemption::Full, 0, &|| false).unwrap();
-    assert!((bound.least / (1.0 + 0.7 / 2.0 / 0.3) - 1.0).abs() < 5e-3);
+    assert!((bound.lower_bound / (1.0 + 0.7 / 2.0 / 0.3) - 1.0).abs() < 5e-3);
 }
 
 /// Returns the mean response time of SRPT on one server (Schrage and Miller, Operations Research
@@ -195,7 +195,7 @@ fn size_proofs_are_verified() {
         let mut beyond = own.clone();
         beyond.bound *= 1.0 + 1e-6;
         assert!(beyond.check().is_err());
-        let refused = |change: &dyn Fn(&mut ShapeWorth)| {
+        let refused = |change: &dyn Fn(&mut ShapeValue)| {
             let mut cut = cut.clone();
             change(&mut cut.servers[0]);
             let proof = Proof::Sizes(cut.clone());
@@ -254,7 +254,7 @@ fn bounds_do_not_exceed_the_optimum() {
                     optimum(server, problem, &OptimumLimits::default(), &never, |_| ()).unwrap();
                 let bound = lower_bound(&fleet, objective, preemption, 2_000, &|| false).unwrap();
                 let (least, most) = (
-                    bound.least / best.upper_in_box,
+                    bound.lower_bound / best.upper_in_box,
                     best.upper_in_box / best.lower,
                 );
                 assert!(least <= 1.0, "{cores} {preemption:?}: {bound:?} {best:?}");
@@ -316,7 +316,7 @@ fn proofs_hold_for_their_own_workload_only() {
             || proved.unwrap()
                 < lower_bound(&busier, MEAN, Preemption::None, 1_000, &|| false)
                     .unwrap()
-                    .least
+                    .lower_bound
     );
     let Proof::Potential(own) = &bound.proof else {
         panic!("{bound:?}")
@@ -333,7 +333,7 @@ fn proofs_hold_for_their_own_workload_only() {
         let mut own = own.clone();
         own.values[i] += own.values[i].abs() / 3;
         let proved = own.check(&fleet, MEAN);
-        let is_proved = proved.is_err() || proved.unwrap() <= bound.least * (1.0 + 1e-6);
+        let is_proved = proved.is_err() || proved.unwrap() <= bound.lower_bound * (1.0 + 1e-6);
         assert!(is_proved, "value {i}");
     }
 }
@@ -348,7 +348,7 @@ fn bounds_of_fleets_are_verified() {
         let work = work.map(synth_multiresource::workload::JobType::offered_load);
         let work: f64 = work.sum();
         let mean = work / fleet.envelope().total_arrival_rate();
-        assert!(bound.least >= mean * (1.0 - 1e-8), "{name}: {bound:?}");
+        assert!(bound.lower_bound >= mean * (1.0 - 1e-8), "{name}: {bound:?}");
         document(&fleet, (MEAN, Preemption::None), &bound)
             .check()
             .unwrap();

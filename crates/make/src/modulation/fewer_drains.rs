@@ -20,7 +20,7 @@ const TIGHT: f64 = 1e-9;
 
 /// Returns the mix, or another one that has the same load and whose loop drains fewer jobs in each
 /// round. The new schedules are from `face`, and their worth is that of the optimal schedules.
-pub fn fewer_drains(workload: &Workload, mix: Mix, face: &[Schedule]) -> Mix {
+pub fn reduce_drains(workload: &Workload, mix: Mix, face: &[Schedule]) -> Mix {
     if face.is_empty() {
         return mix;
     }

@@ -13,7 +13,7 @@ mod fewer_drains;
 mod loop_order;
 mod route;
 
-pub use fewer_drains::fewer_drains;
+pub use fewer_drains::reduce_drains;
 pub use loop_order::{drains, least_drain_order, lexicographic_order};
 pub use route::{ModulationError, Phase};
 use route::{Step, chain};
@@ -76,7 +76,7 @@ impl Modulation {
         let types = phases[0].slots.len();
         let (mut mean_schedule, mut mean_in_transit) = (vec![0.0; types], vec![0.0; types]);
         let (mut working, mut transit) = (0.0, 0.0);
-        for (phase, p) in phases.iter().zip(environment.law()) {
+        for (phase, p) in phases.iter().zip(environment.stationary_distribution()) {
             let is_here = |working: bool| f64::from(u8::from(phase.working == working));
             working += p * is_here(true);
             transit += p * is_here(false);

@@ -218,11 +218,11 @@ impl Leg<'_> {
         } else if self.policy.route.admission == Admission::Eager {
             let pairs = phase.slots.iter().zip(&phase.setups);
             let held: Vec<u32> = pairs.map(|(c, x)| c + x).collect();
-            let room = self.packing.room(&held);
+            let room = self.packing.free_capacity(&held);
             let mut room = room.expect("the slots of a phase fit");
             for (i, target) in self.target().iter().enumerate() {
                 let lacking = target.saturating_sub(phase.slots[i]);
-                let more = lacking.min(self.packing.most(i, &room));
+                let more = lacking.min(self.packing.max_jobs_in(i, &room));
                 self.packing.take(i, more, &mut room);
                 phase.slots[i] += more;
             }

@@ -119,7 +119,7 @@ fn random_loops_have_consistent_chains() {
                 system.row_mut(last).fill(1.0);
                 let right = DVector::from_fn(last + 1, |s, _| f64::from(u8::from(s == last)));
                 if let Some(dense) = system.lu().solve(&right) {
-                    let law = DVector::from_column_slice(modulation.environment.law());
+                    let law = DVector::from_column_slice(modulation.environment.stationary_distribution());
                     let distance = (law - dense).amax();
                     let is_same = distance < 1e-12;
                     assert!(is_same, "seed {seed}, {preemption:?} {route}: {distance}");
@@ -177,7 +177,7 @@ fn finds_the_least_drains_of_appendix_j() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../models/vms.yaml");
     let workload = Workload::read(path.as_ref()).unwrap().workload;
     let solved = program::solve(&workload, &SolveLimits::default()).unwrap();
-    let mix = fewer_drains(&workload, solved.mixes[0].clone(), &solved.face);
+    let mix = reduce_drains(&workload, solved.mixes[0].clone(), &solved.face);
     let load = mix.loads(&workload).into_iter().fold(0.0, f64::max);
     assert!((load / 0.655 - 1.0).abs() < 1e-12, "{load}");
     let found = drains(&mix.schedules, &least_drain_order(&mix.schedules));

@@ -23,7 +23,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use preemptive::Preemptive;
-use region::{Dynamic, Region};
+use region::{ValueIteration, Region};
 use schemars::JsonSchema;
 use serde::Serialize;
 use sweep::Sweeps;
@@ -95,7 +95,7 @@ impl OptimumLimits {
     }
 
     /// Returns limits that give the same result on every machine, in about half a second.
-    pub fn in_passing() -> Self {
+    pub fn quick() -> Self {
         OptimumLimits {
             states: 100_000,
             updates: 60_000_000,
@@ -202,7 +202,7 @@ pub fn optimum(
             "the dynamic program requires exponential holding times, but the workload has a start latency. Remove `start_latency`",
         );
     }
-    let other = |t: &&JobType| !(t.is_poisson() && t.holding().is_exponential());
+    let other = |t: &&JobType| !(t.is_poisson() && t.holding_time().is_exponential());
     if let Some(job_type) = workload.types().iter().find(other) {
         return refused(format!(
             "the dynamic program only supports Poisson arrivals and exponential sizes, but type `{}` has a different distribution",
@@ -247,7 +247,7 @@ pub fn optimum(
 
 /// Grows the box until that hardly changes the optimum or a limit is reached.
 fn closed_in(
-    mut solver: impl Dynamic,
+    mut solver: impl ValueIteration,
     limits: &OptimumLimits,
     interrupt: &AtomicBool,
     mut progress: impl FnMut(OptimumStep),

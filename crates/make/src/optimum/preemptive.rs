@@ -1,6 +1,6 @@
 use rayon::prelude::*;
 
-use super::region::{Dynamic, Region, Uniform};
+use super::region::{ValueIteration, Region, Uniform};
 use synth_multiresource::schedule::Schedule;
 use synth_multiresource::workload::Workload;
 
@@ -180,7 +180,7 @@ impl Row {
     }
 }
 
-impl Dynamic for Preemptive {
+impl ValueIteration for Preemptive {
     fn region(&self) -> (&Region, usize) {
         (&self.region, 1)
     }

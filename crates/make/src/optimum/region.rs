@@ -1,4 +1,4 @@
-use synth_multiresource::schedule::{Schedule, worth};
+use synth_multiresource::schedule::{Schedule, schedule_value};
 use synth_multiresource::workload::Workload;
 
 #[derive(Clone, Debug)]
@@ -105,7 +105,7 @@ impl Uniform {
         schedules: &[Schedule],
         costs: &[f64],
     ) -> Self {
-        let served = schedules.iter().map(|s| worth(s, services));
+        let served = schedules.iter().map(|s| schedule_value(s, services));
         let rate = workload.total_arrival_rate() + served.fold(0.0, f64::max);
         let types = workload.types().iter();
         Uniform {
@@ -145,7 +145,7 @@ pub(super) fn add(row: &mut [f64], rate: f64, values: &[f64]) {
     row.iter_mut().zip(values).for_each(|(v, u)| *v += rate * u);
 }
 
-pub(super) trait Dynamic {
+pub(super) trait ValueIteration {
     /// Returns the present box, and the number of states per index.
     fn region(&self) -> (&Region, usize);
 

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use itertools::Itertools;
 use rayon::prelude::*;
 
-use super::region::{Dynamic, Region, Uniform, add};
+use super::region::{ValueIteration, Region, Uniform, add};
 use synth_multiresource::schedule::Schedule;
 use synth_multiresource::workload::Workload;
 
@@ -141,7 +141,7 @@ impl Sweeps {
     }
 }
 
-impl Dynamic for Sweeps {
+impl ValueIteration for Sweeps {
     fn region(&self) -> (&Region, usize) {
         (&self.waiting, self.schedules.len())
     }

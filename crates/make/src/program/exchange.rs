@@ -38,7 +38,7 @@ impl<'a> Exchange<'a> {
     /// Applies the best exchange up to `STEPS` times, as long as there is a gain. Returns `None` if
     /// there is no gain at all.
     pub(super) fn improved(&self, schedule: &Schedule) -> Option<Schedule> {
-        let mut room = self.packing.room(schedule)?;
+        let mut room = self.packing.free_capacity(schedule)?;
         let mut better = schedule.clone();
         for _ in 0..STEPS {
             let Some((_, less, more)) = self.best_step(&better, &room) else {
@@ -46,7 +46,7 @@ impl<'a> Exchange<'a> {
             };
             if let Some((i, count)) = less {
                 better[i] -= count;
-                self.packing.give_back(i, count, &mut room);
+                self.packing.release(i, count, &mut room);
             }
             for (i, count) in more {
                 better[i] += count;
@@ -64,7 +64,7 @@ impl<'a> Exchange<'a> {
             counts.dedup();
             for count in counts {
                 let mut room = room.to_vec();
-                self.packing.give_back(i, count, &mut room);
+                self.packing.release(i, count, &mut room);
                 let bar = best.as_ref().map_or(0.0, |b| b.0);
                 best = self.filling(&room, Some((i, count)), bar).or(best);
             }
@@ -79,7 +79,7 @@ impl<'a> Exchange<'a> {
         let mut best = None;
         let mut left = room.to_vec();
         for &i in &self.order {
-            let count = self.packing.most(i, room);
+            let count = self.packing.max_jobs_in(i, room);
             if count == 0 || less.is_some_and(|less| less.0 == i) {
                 continue;
             }
@@ -103,7 +103,7 @@ impl<'a> Exchange<'a> {
     fn fullest(&self, room: &[u64]) -> (f64, Option<(usize, u32)>) {
         let mut best = (0.0, None);
         for &i in &self.order {
-            let count = self.packing.most(i, room);
+            let count = self.packing.max_jobs_in(i, room);
             let gain = f64::from(count) * self.values[i];
             if gain > best.0 {
                 best = (gain, Some((i, count)));

@@ -8,10 +8,10 @@ use super::exchange::Exchange;
 use super::master::{Master, Primal};
 use super::pricing::{Effort, Priced, Search, Tree, efforts};
 use super::problem::{Column, Problem};
-use super::solution::MET;
+use super::solution::CLOSED_GAP;
 use super::{Knapsack, ProgramError, SolveLimits};
-use synth_multiresource::artifact::ShapeWorth;
-use synth_multiresource::schedule::{Schedule, worth};
+use synth_multiresource::artifact::ShapeValue;
+use synth_multiresource::schedule::{Schedule, schedule_value};
 
 /// The number of nodes of the first search in each pricing step. More nodes are used if they are
 /// needed for a proof.
@@ -33,7 +33,7 @@ pub(super) struct Proof {
     pub values: Vec<f64>,
     /// The worth of a server of each site (H). The search that proves it is only included at the
     /// end of the column generation.
-    pub servers: Vec<ShapeWorth>,
+    pub servers: Vec<ShapeValue>,
     /// The search tree that proves the bound of each site (H), if the nodes need different prices.
     trees: Vec<Option<Tree>>,
     pub t: f64,
@@ -106,7 +106,7 @@ impl<'a> Generation<'a> {
     }
 
     fn is_met(&self, primal: &Primal) -> bool {
-        primal.value >= self.proof.t * (1.0 - MET)
+        primal.value >= self.proof.t * (1.0 - CLOSED_GAP)
     }
 
     /// Adds columns from the cheapest source that has any. If a small search is complete, it has
@@ -169,7 +169,7 @@ impl<'a> Generation<'a> {
             let Column(site, schedule) =
                 &self.master.columns()[used[(self.turn + place) % used.len()]];
             let improved = exchanges[*site].improved(schedule);
-            let worth = |u: &Schedule| worth(u, &values[*site]) > bars[*site] * (1.0 + WORTH);
+            let worth = |u: &Schedule| schedule_value(u, &values[*site]) > bars[*site] * (1.0 + WORTH);
             found.extend(improved.filter(worth).map(|u| Column(*site, u)));
             if found.len() == ENOUGH {
                 self.turn += place + 1;
@@ -223,7 +223,7 @@ impl<'a> Generation<'a> {
             all_exact &= priced.exact;
             proof.t += site.count * priced.bound;
             proof.trees.push(priced.tree);
-            proof.servers.push(ShapeWorth {
+            proof.servers.push(ShapeValue {
                 worth: priced.bound,
                 resource_prices: knapsack.resource_prices(),
                 mix: None,
@@ -275,7 +275,7 @@ impl Proof {
             t += site.count * price;
             let mut resource_prices = vec![0.0; capacity.len()];
             resource_prices[j] = price / capacity[j] as f64;
-            servers.push(ShapeWorth {
+            servers.push(ShapeValue {
                 worth: price,
                 resource_prices,
                 mix: None,

@@ -16,7 +16,7 @@ use super::master::Master;
 use super::pricing::quiet;
 use super::problem::{Column, Problem, scaled_loads};
 use super::{Knapsack, Mix, ProgramError, Solution};
-use synth_multiresource::schedule::{Fluid, Packing, Schedule, worth};
+use synth_multiresource::schedule::{Fluid, Packing, Schedule, schedule_value};
 use synth_multiresource::workload::Workload;
 
 /// The maximum number of nodes for each schedule of the face.
@@ -46,7 +46,7 @@ pub(super) fn choose(
     let knapsack = Knapsack::new(packing, &values);
     let face = face.min(ENTRIES / offered.len());
     let walked = knapsack.face(t, SLACK, &centre, face, NODES_A_SCHEDULE * face as u64);
-    let is_optimal = |u: &&Schedule| worth(u, &values) >= t * (1.0 - SLACK);
+    let is_optimal = |u: &&Schedule| schedule_value(u, &values) >= t * (1.0 - SLACK);
     let known = known.iter().filter(is_optimal);
     let used = solution.mixes[0].schedules.iter().chain(known).cloned();
     let columns: Vec<Schedule> = used.chain(walked).unique().collect();
@@ -93,7 +93,7 @@ fn nearest_mix(columns: &[Schedule], scaled: &[f64], centre: &[f64], t: f64) -> 
 ///
 /// # Errors
 /// Returns an error if HiGHS finds no optimum.
-pub fn most_even(rows: &[Vec<f64>], offered: &[f64]) -> Result<Vec<f64>, ProgramError> {
+pub fn max_min_weights(rows: &[Vec<f64>], offered: &[f64]) -> Result<Vec<f64>, ProgramError> {
     let mut variables = ProblemVariables::new();
     let t = variables.add(variable().min(0.0));
     let weights = variables.add_vector(variable().min(0.0), rows.len());

@@ -24,7 +24,7 @@ const MOST: f64 = 4.0;
 
 pub(super) struct Master<'a> {
     problem: &'a Problem,
-    /// The divisor of each row (K): [`Problem::scaled`], or larger if the solver fails with it.
+    /// The divisor of each row (K): [`Problem::scaled_loads`], or larger if the solver fails with it.
     scaled: Vec<f64>,
     /// This is `None` while HiGHS is running, and after an error.
     model: Option<Model>,
@@ -46,7 +46,7 @@ pub(super) struct Primal {
 
 impl<'a> Master<'a> {
     pub(super) fn new(problem: &'a Problem) -> Result<Self, ProgramError> {
-        Master::scaled(problem, problem.scaled.clone(), f64::INFINITY)
+        Master::scaled(problem, problem.scaled_loads.clone(), f64::INFINITY)
     }
 
     fn scaled(problem: &'a Problem, scaled: Vec<f64>, most: f64) -> Result<Self, ProgramError> {
@@ -187,7 +187,7 @@ impl<'a> Master<'a> {
             let site = &self.problem.sites[*site];
             let place = site.types.binary_search(&i);
             place.map_or(0.0, |place| {
-                site.count * f64::from(schedule[place]) / self.problem.scaled[i]
+                site.count * f64::from(schedule[place]) / self.problem.scaled_loads[i]
             })
         };
         let is_on = |s: usize, site: usize| f64::from(u8::from(self.columns[s].0 == site));

@@ -30,7 +30,7 @@ mod solution;
 mod solve;
 
 pub use fractions::exact;
-pub use least_drain::most_even;
+pub use least_drain::max_min_weights;
 pub(crate) use pricing::{Knapsack, quiet};
 pub use solution::{
     ExactLoad, LOAD_MARGIN, LoadCertificate, Mix, PROOF_GAP, ProgramError, Solution, SolveLimits,

@@ -20,7 +20,7 @@ use good_lp::variable::UnsolvedProblem;
 
 pub(super) use tree::{Effort, Search, Tree, efforts};
 
-use synth_multiresource::schedule::{Packing, Schedule, largest, price};
+use synth_multiresource::schedule::{Packing, Schedule, index_of_largest, price};
 
 pub(crate) struct Knapsack<'a> {
     pub(super) packing: &'a Packing,
@@ -172,7 +172,7 @@ impl<'a> Knapsack<'a> {
             schedule[item.job_type] = *count;
         }
         let all: Vec<usize> = (0..self.packing.types()).collect();
-        self.packing.filled(schedule, &all)
+        self.packing.extended_to_maximal(schedule, &all)
     }
 }
 
@@ -211,7 +211,7 @@ impl BranchAndBound<'_> {
         }
         self.nodes -= 1;
         let next = items.get(k + 1).map_or(0.0, |i| i.efficiency);
-        let most = self.packing.most(item.job_type, &self.room).min(item.most);
+        let most = self.packing.max_jobs_in(item.job_type, &self.room).min(item.most);
         // The first count is that of the relaxation, or the maximum if the type is not in its
         // basis.
         let first = item.relaxed.unwrap_or(most).min(most);
@@ -227,7 +227,7 @@ impl BranchAndBound<'_> {
             self.counts[k] = count;
             self.packing.take(item.job_type, count, &mut self.room);
             complete = self.visit(k + 1, value, left);
-            self.packing.give_back(item.job_type, count, &mut self.room);
+            self.packing.release(item.job_type, count, &mut self.room);
             if !complete || self.best >= self.ceiling * (1.0 - WORTH) {
                 break;
             }
@@ -253,7 +253,7 @@ impl Walk<'_> {
             return;
         };
         let next = self.knapsack.items.get(k + 1).map_or(0.0, |i| i.efficiency);
-        let most = self.knapsack.packing.most(item.job_type, room);
+        let most = self.knapsack.packing.max_jobs_in(item.job_type, room);
         let centre = self.centre[item.job_type];
         let mut counts: Vec<u32> = (0..=most).collect();
         counts.sort_by(|a, b| {
@@ -271,7 +271,7 @@ impl Walk<'_> {
                 self.knapsack.packing.take(item.job_type, count, room);
                 self.counts[k] = count;
                 self.visit(k + 1, value, left, room);
-                self.knapsack.packing.give_back(item.job_type, count, room);
+                self.knapsack.packing.release(item.job_type, count, room);
             }
         }
         self.counts[k] = 0;
@@ -285,7 +285,7 @@ fn relaxation(packing: &Packing, values: &[f64]) -> (Vec<f64>, Vec<f64>) {
     let (counts, per_capacity) = if capacity.len() == 1 {
         one_resource(packing, values)
     } else {
-        let alone = (0..values.len()).map(|i| 1.0 / packing.largest_share(i));
+        let alone = (0..values.len()).map(|i| 1.0 / packing.dominant_share(i));
         let alone: Vec<f64> = alone.collect();
         relaxed_program(packing, values, None)
             .filter(|(_, prices)| shortage(packing, values, prices) <= 1.0 + SHORT)
@@ -332,7 +332,7 @@ fn covering(packing: &Packing, values: &[f64], mut prices: Vec<f64>) -> Vec<f64>
         let shares: Vec<f64> = (0..prices.len()).map(|j| packing.share(i, j)).collect();
         let cost: f64 = shares.iter().zip(&prices).map(|(s, w)| s * w).sum();
         if cost < *value {
-            let most = largest(&shares);
+            let most = index_of_largest(&shares);
             prices[most] += (value - cost) / shares[most];
         }
     }

@@ -1,4 +1,4 @@
-use synth_multiresource::schedule::{Fluid, Packing, Schedule, largest};
+use synth_multiresource::schedule::{Fluid, Packing, Schedule, index_of_largest};
 use synth_multiresource::workload::{Fleet, JobType, Workload};
 
 pub(super) struct Problem {
@@ -8,7 +8,7 @@ pub(super) struct Problem {
     /// `u_i / scaled_i` are in the range of HiGHS. HiGHS ignores coefficients less than 1e-9 and
     /// does not support values greater than 1e15. If a type needs less than 1e-13 of the time, it
     /// is rounded up to that.
-    pub scaled: Vec<f64>,
+    pub scaled_loads: Vec<f64>,
 }
 
 pub(super) struct Site {
@@ -30,7 +30,7 @@ impl Problem {
             types: shape.types().to_vec(),
         });
         let sites: Vec<Site> = sites.collect();
-        let offered: Vec<f64> = fleet.types().iter().map(JobType::offered_pieces).collect();
+        let offered: Vec<f64> = fleet.types().iter().map(JobType::offered_tasks).collect();
         let scaled = match fleet.one_server() {
             Some(workload) => scaled_loads(workload),
             None => scaled_over(&sites, &offered),
@@ -38,7 +38,7 @@ impl Problem {
         Problem {
             sites,
             offered,
-            scaled,
+            scaled_loads: scaled,
         }
     }
 
@@ -70,7 +70,7 @@ impl Problem {
                 used.sum()
             };
             let resources = 0..site.packing.capacity().len();
-            let scarce = largest(&resources.map(utilization).collect::<Vec<f64>>());
+            let scarce = index_of_largest(&resources.map(utilization).collect::<Vec<f64>>());
             for (place, &i) in site.types.iter().enumerate() {
                 values[i] += site.count * site.packing.share(place, scarce);
             }
@@ -80,7 +80,7 @@ impl Problem {
     }
 }
 
-/// Computes [`Problem::scaled`] for a fleet. Each job is counted on the shape of which it uses the
+/// Computes [`Problem::scaled_loads`] for a fleet. Each job is counted on the shape of which it uses the
 /// smallest share, and all servers count the same.
 fn scaled_over(sites: &[Site], offered: &[f64]) -> Vec<f64> {
     let mut least = vec![f64::INFINITY; offered.len()];
@@ -88,8 +88,8 @@ fn scaled_over(sites: &[Site], offered: &[f64]) -> Vec<f64> {
     for site in sites {
         let capacity = site.packing.capacity();
         for (place, &i) in site.types.iter().enumerate() {
-            least[i] = site.packing.largest_share(place).min(least[i]);
-            most[i] += site.count * f64::from(site.packing.most(place, capacity));
+            least[i] = site.packing.dominant_share(place).min(least[i]);
+            most[i] += site.count * f64::from(site.packing.max_jobs_in(place, capacity));
         }
     }
     let servers: f64 = sites.iter().map(|site| site.count).sum();

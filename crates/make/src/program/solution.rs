@@ -5,7 +5,7 @@ use num_traits::ToPrimitive;
 
 pub use synth_multiresource::artifact::Mix;
 
-use synth_multiresource::artifact::ShapeWorth;
+use synth_multiresource::artifact::ShapeValue;
 use synth_multiresource::schedule::Schedule;
 use synth_multiresource::workload::JobType;
 
@@ -17,7 +17,7 @@ pub const PROOF_GAP: f64 = 1e-9;
 pub const LOAD_MARGIN: f64 = 1e-11;
 
 /// The relative gap at which the two sides of the certificate count as equal.
-pub(super) const MET: f64 = 1e-11;
+pub(super) const CLOSED_GAP: f64 = 1e-11;
 
 /// The limits on the work of [`solve`](super::solve).
 #[derive(Clone, Debug)]
@@ -56,7 +56,7 @@ pub struct LoadCertificate {
     /// The worth of a server of each shape (H) at these prices, without the mixes. The prices of
     /// the resources are the dual solution of the relaxed knapsack, and show which resources are
     /// scarce.
-    pub servers: Vec<ShapeWorth>,
+    pub servers: Vec<ShapeValue>,
     /// A lower bound on the load of any policy: `1 / Σ_h n_h z_h`.
     pub bound: f64,
 }

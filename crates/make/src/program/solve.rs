@@ -2,7 +2,7 @@ use super::generation::Generation;
 use super::least_drain;
 use super::problem::{Column, Problem};
 use super::solution::{LoadCertificate, Mix, ProgramError, Solution, SolveLimits};
-use synth_core::number::shown;
+use synth_core::number::format_number;
 use synth_multiresource::schedule::{Fluid, Packing, Schedule};
 use synth_multiresource::workload::{Fleet, Workload};
 
@@ -110,7 +110,7 @@ fn in_range(what: &str, value: f64) -> Result<(), ProgramError> {
     } else {
         Err(ProgramError::OutOfRange(format!(
             "{what} is {}",
-            shown(value)
+            format_number(value)
         )))
     }
 }
@@ -131,11 +131,11 @@ fn starting_columns(workload: &Workload, packing: &Packing) -> Vec<Schedule> {
     let around = |i: usize| {
         let mut alone = vec![0; k];
         alone[i] = workload.most_alone(i);
-        packing.filled(alone, &order)
+        packing.extended_to_maximal(alone, &order)
     };
     let near = |i: usize| {
         let turned: Vec<usize> = (i..k).chain(0..i).collect();
-        packing.filled(mean.clone(), &turned)
+        packing.extended_to_maximal(mean.clone(), &turned)
     };
     let roundings = (0..k.min(ROUNDINGS)).map(near);
     (0..k).map(around).chain(roundings).collect()
@@ -151,6 +151,6 @@ fn load(fleet: &Fleet, mixes: &[Mix]) -> f64 {
         }
     }
     let types = fleet.types().iter().zip(served);
-    let loads = types.map(|(job_type, served)| job_type.offered_pieces() / served);
+    let loads = types.map(|(job_type, served)| job_type.offered_tasks() / served);
     loads.fold(0.0, f64::max)
 }

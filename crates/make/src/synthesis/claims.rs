@@ -6,12 +6,12 @@ use super::{PHASE_LIMIT, SynthesisError, SynthesisOptions, queue_assumptions};
 use crate::analysis::{AnalysisError, Cost, TypeQueue, least_work};
 use crate::modulation::Modulation;
 use crate::program::Solution;
-use synth_core::artifact::{ArrivalLaw, SizeLaw, Subject};
+use synth_core::artifact::{ArrivalAssumption, SizeAssumption, Subject};
 use synth_multiresource::artifact::{
     Claim, Conditions, HoldsFor, Method, MsrConfig, PERCENTILES, Preemption, Quantity,
 };
 use synth_multiresource::workload::Workload;
-use synth_queues::ctmc::MEMORY;
+use synth_queues::ctmc::MEMORY_LIMIT;
 
 /// The work for the distributions of all types at an effort of 1, roughly in nanoseconds.
 pub(super) const LAWS: f64 = 1e10;
@@ -101,8 +101,8 @@ pub(super) fn of_guard(workload: &Workload, guard: &MsrConfig) -> Vec<Claim> {
 
 fn memoryless(method: Method) -> Derivation {
     let holds_for = HoldsFor {
-        sizes: Some(SizeLaw::Exponential),
-        arrivals: Some(ArrivalLaw::Poisson),
+        sizes: Some(SizeAssumption::Exponential),
+        arrivals: Some(ArrivalAssumption::Poisson),
         own: Conditions::default(),
     };
     (method, holds_for)
@@ -127,7 +127,7 @@ impl Claims<'_> {
     fn chain(&mut self) {
         let drains = self.policy.preemption == Preemption::None;
         let holds_for = HoldsFor {
-            sizes: drains.then_some(SizeLaw::Exponential),
+            sizes: drains.then_some(SizeAssumption::Exponential),
             arrivals: None,
             own: Conditions::analysed(),
         };
@@ -209,7 +209,7 @@ impl Claims<'_> {
         let numbers = tried.map(|(i, _)| self.type_queue(*i).numbers());
         let most = numbers.fold(1.0, f64::max);
         let mut exact = Vec::new();
-        for group in budgets.chunks((MEMORY / most).max(1.0) as usize) {
+        for group in budgets.chunks((MEMORY_LIMIT / most).max(1.0) as usize) {
             let queues = group.par_iter();
             exact.par_extend(queues.map(|(i, budget)| self.exact_queue(*i, *budget)));
         }
@@ -220,7 +220,7 @@ impl Claims<'_> {
         let exact = &self.of_queues(Method::ExactQbd, Some(i));
         let claim = |quantity, value| claim(self.workload, exact, quantity, Some(i), value);
         let queue = self.type_queue(i);
-        let law = queue.law(budget)?;
+        let law = queue.distribution(budget)?;
         let number = law.mean_number();
         let response = number / self.workload.types()[i].arrival_rate();
         let mut claims = vec![
@@ -266,7 +266,7 @@ impl Claims<'_> {
     /// the sizes are different.
     fn bounds(&mut self, i: usize, guess: bool) -> Option<f64> {
         let kind = &self.workload.types()[i];
-        if self.policy.preemption != Preemption::None && !kind.holding().is_exponential() {
+        if self.policy.preemption != Preemption::None && !kind.holding_time().is_exponential() {
             return None;
         }
         let bounds = self.type_queue(i).bounds();

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{Synthesis, Upgrades};
-use synth_multiresource::artifact::{Method, Objective, Preemption, Promise, Route};
+use synth_multiresource::artifact::{Method, Objective, Preemption, Guarantee, Route};
 
 /// How a policy was found.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
@@ -21,14 +21,14 @@ pub struct SynthesisLog {
     pub choice: Option<ChoiceLog>,
     /// A lower bound for all policies, if one was requested and found.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub lower_bound: Option<Floor>,
+    pub lower_bound: Option<LowerBoundLog>,
     /// The possible upgrades, and the load after each of them.
     pub upgrades: Upgrades,
 }
 
 /// A lower bound for all policies that use only the information in the workload.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct Floor {
+pub struct LowerBoundLog {
     /// The objective that is bounded.
     pub objective: Objective,
     /// The kind of preemption that a policy is allowed to use.
@@ -84,7 +84,7 @@ pub struct ChoiceLog {
     pub objective: Objective,
     /// The guarantees that are required for some job types.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub promises: Vec<Promise>,
+    pub promises: Vec<Guarantee>,
     /// The seed of the comparison. The tuning and the final run used the next two seeds.
     pub seed: u64,
     /// The number of independent replications.
@@ -102,10 +102,10 @@ pub struct ChoiceLog {
 }
 
 /// If the relative difference between two policies is less than this, no longer runs are needed.
-pub const CLOSE: f64 = 1e-2;
+pub const RELEVANT_DIFFERENCE: f64 = 1e-2;
 
 /// Rules in common use, with which the report compares the policy.
-pub const USUAL: [&str; 6] = [
+pub const COMMON_RULES: [&str; 6] = [
     "first-fit",
     "easy-by-mean",
     "easy-backfill",
@@ -126,13 +126,13 @@ impl ChoiceLog {
             (_, None) => true,
             (_, Some(r)) => {
                 let off = (r.mean - 1.0).abs();
-                off <= r.half_width && off + r.half_width >= CLOSE
+                off <= r.half_width && off + r.half_width >= RELEVANT_DIFFERENCE
             }
         }
     }
 
     /// Returns the number of candidates that have converged.
-    pub fn settled(&self) -> usize {
+    pub fn converged_count(&self) -> usize {
         let steady = |candidate: &&CandidateLog| candidate.outcome == Steadiness::Steady;
         self.candidates.iter().filter(steady).count()
     }
@@ -142,9 +142,9 @@ impl CandidateLog {
     /// Returns `true` if it was not seen to break a guarantee and its objective is higher than that
     /// of the selected policy by at most 1 % or by no more than the half-width of the interval,
     /// which must be at most 5 %.
-    pub fn is_level(&self) -> bool {
-        let is_known = |r: &LoggedMean| r.half_width <= 5.0 * CLOSE;
-        let is_near = |r: &LoggedMean| r.mean <= 1.0 + CLOSE.max(r.half_width);
+    pub fn is_equally_good(&self) -> bool {
+        let is_known = |r: &LoggedMean| r.half_width <= 5.0 * RELEVANT_DIFFERENCE;
+        let is_near = |r: &LoggedMean| r.mean <= 1.0 + RELEVANT_DIFFERENCE.max(r.half_width);
         self.kept != Some(false) && self.ratio.is_some_and(|r| is_known(&r) && is_near(&r))
     }
 

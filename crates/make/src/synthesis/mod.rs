@@ -16,13 +16,13 @@ pub use choice::{
     Analysed, Basis, ChoiceError, ChoiceOptions, Chosen, Families, SelectionStage, Unkept, choose,
 };
 pub use log::{
-    BUDGET, CLOSE, CandidateLog, ChoiceLog, Floor, LoggedMean, RouteTried, Steadiness,
-    SynthesisLog, USUAL,
+    BUDGET, RELEVANT_DIFFERENCE, CandidateLog, ChoiceLog, LowerBoundLog, LoggedMean, RouteTried, Steadiness,
+    SynthesisLog, COMMON_RULES,
 };
-pub use msfq::{MsfqOutlook, MsfqRow, MsfqTable, strict_msfq};
+pub use msfq::{MsfqAnalysis, MsfqRow, MsfqTable, strict_msfq};
 pub use partition::{Partitioned, partition};
 pub use route_and_rate::{Outlook, RouteOption};
-pub use sweep::{SweepPoint, sweep};
+pub use sweep::{SweepPoint, sweep_switching_rates};
 pub use upgrades::{Upgrade, Upgrades, upgrades};
 
 use std::time::{Duration, Instant};
@@ -34,8 +34,8 @@ use crate::program::{
     ExactLoad, LOAD_MARGIN, LoadCertificate, Mix, ProgramError, Solution, SolveLimits,
 };
 use synth_multiresource::artifact::{
-    ArrivalLaw, Artifact, Backfill, Conditions, EmptySlots, HoldsFor, MsrConfig, Objective,
-    Preemption, Route, SizeLaw,
+    ArrivalAssumption, Artifact, Backfill, Conditions, EmptySlots, HoldsFor, MsrConfig, Objective,
+    Preemption, Route, SizeAssumption,
 };
 use synth_multiresource::workload::{JobType, Workload};
 
@@ -177,7 +177,7 @@ pub struct Synthesis {
     /// The objective that was used to select the route and the switching rate.
     pub objective: Objective,
     /// The load of the best schedules, if the policy uses other ones.
-    pub best: Option<f64>,
+    pub best_load: Option<f64>,
 }
 
 /// A workload whose load is at least 1.
@@ -185,7 +185,7 @@ pub struct Synthesis {
 pub struct Overload {
     /// Whether there is a proof that no policy stabilizes the workload. Otherwise, a limit was
     /// reached before it was known whether the load is less than 1.
-    pub decided: bool,
+    pub is_proven: bool,
     /// The load and the proof of its value.
     pub certificate: LoadCertificate,
     /// The load as an exact fraction, if known.
@@ -206,7 +206,7 @@ pub enum SynthesisError {
     Analysis(#[from] AnalysisError),
     /// The options are in conflict, a rate is not valid, or the load is too close to 1.
     #[error("{0}")]
-    Refused(String),
+    InvalidOptions(String),
 }
 
 /// Returns an MSR policy for the workload.
@@ -269,7 +269,7 @@ fn of_own(
         ..first_draft(workload, &options, &solution)
     };
     let mut synthesis = of_draft(workload, &options, solution, draft)?;
-    synthesis.best = Some(best).filter(|_| !synthesis.artifact.evidence.proven);
+    synthesis.best_load = Some(best).filter(|_| !synthesis.artifact.evidence.proven);
     Ok(synthesis)
 }
 
@@ -297,7 +297,7 @@ fn of_draft(
         artifact: Artifact::new(workload.record(), policy.clone().into(), claims, evidence),
         drains: modulation::drains(&policy.schedules, &policy.order),
         objective: options.objective.analysed(),
-        best: None,
+        best_load: None,
         policy,
         solution,
         routes,
@@ -310,17 +310,17 @@ fn of_draft(
 /// preemption, the service of a type depends on the completions of the other types.
 pub fn queue_assumptions(preemption: Preemption, types: &[JobType]) -> HoldsFor {
     let staged = |kind: &JobType| {
-        let size = kind.holding();
+        let size = kind.holding_time();
         !size.is_exponential() && size.phases().is_some()
     };
     let is_followed = preemption != Preemption::None && types.iter().any(staged);
     HoldsFor {
         sizes: Some(if is_followed {
-            SizeLaw::PhaseType
+            SizeAssumption::PhaseType
         } else {
-            SizeLaw::Exponential
+            SizeAssumption::Exponential
         }),
-        arrivals: Some(ArrivalLaw::Poisson),
+        arrivals: Some(ArrivalAssumption::Poisson),
         own: Conditions::analysed(),
     }
 }
@@ -363,7 +363,7 @@ fn check_options(workload: &Workload, options: &SynthesisOptions) -> Result<(), 
 }
 
 fn refused<T>(why: impl Into<String>) -> Result<T, SynthesisError> {
-    Err(SynthesisError::Refused(why.into()))
+    Err(SynthesisError::InvalidOptions(why.into()))
 }
 
 /// Returns the policy before it is tuned. Its switching rate is 1 divided by the mean size.

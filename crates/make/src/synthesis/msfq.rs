@@ -14,7 +14,7 @@ use synth_multiresource::workload::{Fleet, Workload};
 
 /// The analysis of MSFQ for a one-or-all system with Poisson arrivals and exponential sizes.
 #[derive(Clone, Debug)]
-pub struct MsfqOutlook {
+pub struct MsfqAnalysis {
     /// The system, which has a light type and a heavy type.
     pub system: OneOrAll,
     light: OneOrAllType,
@@ -49,20 +49,20 @@ pub struct MsfqRow {
 
 type Looked = BTreeMap<usize, Result<MsfqMeans, MsfqError>>;
 
-impl MsfqOutlook {
+impl MsfqAnalysis {
     /// Returns `None` if the workload is no such system.
     pub fn new(workload: &Workload, objective: Objective) -> Option<Self> {
         let system = OneOrAll::new(workload).ok()?;
         let stream = |i: usize| {
             let kind = &workload.types()[i];
-            (kind.is_poisson() && kind.holding().is_exponential()).then(|| OneOrAllType {
+            (kind.is_poisson() && kind.holding_time().is_exponential()).then(|| OneOrAllType {
                 arrival_rate: kind.arrival_rate(),
                 service_rate: kind.service_rate(),
             })
         };
         let (light, heavy) = (stream(system.light)?, stream(system.heavy)?);
         let weights = weights(workload, objective);
-        Some(MsfqOutlook {
+        Some(MsfqAnalysis {
             weights: [system.light, system.heavy].map(|i| weights[i]),
             system,
             light,
@@ -157,12 +157,12 @@ pub fn strict_msfq(
     options: &SynthesisOptions,
     threshold: Option<u32>,
 ) -> Result<SynthesisOutcome<(Chosen, Solution)>, SynthesisError> {
-    let why = |why: String| SynthesisError::Refused(format!("msfq-strict: {why}"));
+    let why = |why: String| SynthesisError::InvalidOptions(format!("msfq-strict: {why}"));
     let unfit = |unfit: Unsuitable| why(unfit.to_string());
     OneOrAll::new(workload).map_err(unfit)?;
     let fleet = Fleet::from(workload.clone());
     solved(&fleet, options)?.and_then(|solution| {
-    let Some(outlook) = MsfqOutlook::new(workload, options.objective.analysed()) else {
+    let Some(outlook) = MsfqAnalysis::new(workload, options.objective.analysed()) else {
         return refused(
             "msfq-strict: the mean values are only known for Poisson arrivals and exponential sizes. Use --family quickswap, which is selected by simulation",
         );

@@ -108,7 +108,7 @@ impl<'a> Site<'a> {
             // There are also schedules with as many jobs of one type as possible, filled with jobs
             // of the other types.
             let own = mix.schedules.iter().cloned();
-            let most = |i: usize| packing.most(i, packing.capacity());
+            let most = |i: usize| packing.max_jobs_in(i, packing.capacity());
             let of_one = |i: usize, count: u32| {
                 let mut schedule = vec![0; demand.len()];
                 schedule[i] = count;
@@ -192,7 +192,7 @@ impl<'a> Site<'a> {
         };
         let rows: Vec<Vec<f64>> = assignments.iter().map(jobs).collect();
         let offered: Vec<f64> = types.iter().map(|t| t.offered_load()).collect();
-        let weights = program::most_even(&rows, &offered).ok()?;
+        let weights = program::max_min_weights(&rows, &offered).ok()?;
         Some(long_parts(assignments.into_iter().zip(weights)))
     }
 
@@ -268,7 +268,7 @@ fn long_parts<T>(parts: impl Iterator<Item = (T, f64)>) -> (Vec<T>, Vec<f64>) {
 /// Adds one job of each type in turn as long as there is free capacity, in the order of the
 /// workload if `up` is `true`, or else in reverse order.
 fn filled(packing: &Packing, mut schedule: Vec<u32>, up: bool) -> Vec<u32> {
-    let Some(mut room) = packing.room(&schedule) else {
+    let Some(mut room) = packing.free_capacity(&schedule) else {
         return schedule;
     };
     let types = schedule.len();
@@ -276,7 +276,7 @@ fn filled(packing: &Packing, mut schedule: Vec<u32>, up: bool) -> Vec<u32> {
         let before = schedule.clone();
         for n in 0..types {
             let i = if up { n } else { types - 1 - n };
-            if packing.most(i, &room) > 0 {
+            if packing.max_jobs_in(i, &room) > 0 {
                 packing.take(i, 1, &mut room);
                 schedule[i] += 1;
             }

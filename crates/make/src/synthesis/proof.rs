@@ -7,7 +7,7 @@ use super::{
 use crate::modulation;
 use crate::program::{self, ExactLoad, Knapsack, LOAD_MARGIN, Mix, Solution, nearest};
 use synth_multiresource::artifact::{
-    Artifact, Claim, Evidence, ExactRecord, Family, Fraction, MOST_DIGITS, Preemption, Proven,
+    Artifact, Claim, Evidence, ExactRecord, Family, Fraction, MAX_DIGITS, Preemption, Proven,
 };
 use synth_multiresource::schedule::{Packing, Schedule};
 use synth_multiresource::workload::{Fleet, Workload};
@@ -26,7 +26,7 @@ pub(super) fn solved(
     if let Some(workload) = fleet.one_server() {
         if options.preemption != Preemption::Full {
             let (mix, face) = (solution.mixes.remove(0), std::mem::take(&mut solution.face));
-            let mix = modulation::fewer_drains(workload, mix, &face);
+            let mix = modulation::reduce_drains(workload, mix, &face);
             solution.certificate.load = mix.load(workload);
             solution.mixes = vec![mix];
         }
@@ -47,7 +47,7 @@ pub(super) fn solved(
         ));
     }
     Ok(SynthesisOutcome::Overloaded(Overload {
-        decided: exact.as_ref().is_some_and(ExactLoad::is_proven)
+        is_proven: exact.as_ref().is_some_and(ExactLoad::is_proven)
             || certificate.bound >= 1.0 - 2.0 * LOAD_MARGIN,
         certificate: solution.certificate,
         exact,
@@ -127,7 +127,7 @@ fn record(exact: &ExactLoad) -> Option<ExactRecord> {
         proven,
         prices,
     };
-    (record.digits() <= MOST_DIGITS).then_some(record)
+    (record.digits() <= MAX_DIGITS).then_some(record)
 }
 
 #[cfg(test)]

@@ -207,11 +207,11 @@ impl<'a> RateSearch<'a> {
                 self.approximation(rate)
             }
         };
-        let predicted = match self.settled_rate().filter(|_| self.is_free()) {
+        let predicted = match self.fixed_rate().filter(|_| self.is_free()) {
             Some(rate) => (rate, self.approximation(rate)),
             None => minimum(in_time, start, self.ceiling(), 1e-4),
         };
-        let rate = self.settled_rate().unwrap_or(predicted.0);
+        let rate = self.fixed_rate().unwrap_or(predicted.0);
         (self.outlook.predicted, self.outlook.rate) = (predicted, rate);
         if rate < self.outlook.largest {
             self.outlook.value = self.approximation(rate);
@@ -265,7 +265,7 @@ impl<'a> RateSearch<'a> {
     }
 
     /// Returns the switching rate if no search is needed: it is given, or switching is free.
-    fn settled_rate(&self) -> Option<f64> {
+    fn fixed_rate(&self) -> Option<f64> {
         let brisk = || super::SWITCHES_A_SIZE / mean_size(self.workload);
         self.options
             .switching_rate
@@ -279,7 +279,7 @@ impl<'a> RateSearch<'a> {
         let most = self.options.work(LAWS);
         let work = analysis::work(self.workload, &chain, self.options.preemption, most);
         self.outlook.within_reach = work <= most;
-        let is_settled = self.settled_rate().is_some();
+        let is_settled = self.fixed_rate().is_some();
         let efforts = if is_settled {
             &[(1.0, 0.0)][..]
         } else {

@@ -38,7 +38,7 @@ pub struct SweepPoint {
 /// # Errors
 /// Same as [`super::synthesize`]. An error is also returned if no policy can stabilize the
 /// workload.
-pub fn sweep(
+pub fn sweep_switching_rates(
     workload: &Workload,
     options: &SynthesisOptions,
     points: usize,

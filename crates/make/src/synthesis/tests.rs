@@ -5,7 +5,7 @@ mod scales;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::*;
-use synth_multiresource::artifact::{Claim, Method, Quantity, Subject, Unmet, unmet};
+use synth_multiresource::artifact::{Claim, Method, Quantity, Subject, ViolatedAssumptions, unmet};
 
 fn model(name: &str) -> Workload {
     let path = format!("{}/../../models/{name}.yaml", env!("CARGO_MANIFEST_DIR"));
@@ -36,7 +36,7 @@ fn claim(synthesized: &Synthesis, quantity: Quantity, kind: Option<&str>) -> Opt
     found.cloned()
 }
 
-fn unmet_by(synthesized: &Synthesis, workload: &Workload, claim: &Claim) -> Unmet {
+fn unmet_by(synthesized: &Synthesis, workload: &Workload, claim: &Claim) -> ViolatedAssumptions {
     let kind = claim.job_type.as_deref();
     unmet(
         &claim.holds_for,
@@ -46,11 +46,11 @@ fn unmet_by(synthesized: &Synthesis, workload: &Workload, claim: &Claim) -> Unme
     )
 }
 
-fn unmet_of(sizes: bool, arrivals: bool) -> Unmet {
-    Unmet {
+fn unmet_of(sizes: bool, arrivals: bool) -> ViolatedAssumptions {
+    ViolatedAssumptions {
         sizes,
         arrivals,
-        ..Unmet::default()
+        ..ViolatedAssumptions::default()
     }
 }
 
@@ -152,7 +152,7 @@ fn claims_for_phase_type_sizes() {
     let full = synthesized(&workload, &SynthesisOptions::new(Preemption::Full));
     let number = claim(&full, Quantity::MeanNumber, Some("type-2")).unwrap();
     assert_eq!(number.method, Method::ExactQbd);
-    let expected = Some(synth_multiresource::artifact::SizeLaw::PhaseType);
+    let expected = Some(synth_multiresource::artifact::SizeAssumption::PhaseType);
     assert_eq!(number.holds_for.sizes, expected);
     let none = synthesized(&workload, &SynthesisOptions::new(Preemption::None));
     let number = claim(&none, Quantity::MeanNumber, Some("type-2")).unwrap();
@@ -232,7 +232,7 @@ fn bounds_for_other_arrivals_are_approximate() {
 fn sweep_contains_the_exact_optimum() {
     let workload = section7(0.9);
     let options = SynthesisOptions::new(Preemption::None);
-    let swept = sweep(&workload, &options, 25, &AtomicBool::new(false), || ()).unwrap();
+    let swept = sweep_switching_rates(&workload, &options, 25, &AtomicBool::new(false), || ()).unwrap();
     assert_eq!(swept.len(), 104);
     for point in &swept {
         let mean = point.mean_response.unwrap();
@@ -264,7 +264,7 @@ fn larger_servers_never_have_a_higher_load() {
 fn interrupt_returns_the_best_so_far() {
     let workload = model("section7");
     let options = SynthesisOptions::new(Preemption::None);
-    for (stage, basis) in [("trying", Basis::Unseen), ("measuring", Basis::Settled)] {
+    for (stage, basis) in [("trying", Basis::Inconclusive), ("measuring", Basis::BestConverged)] {
         let synthesized = Box::new(synthesized(&workload, &options));
         let choice = ChoiceOptions::new(Families::All, 40_000_000, 1);
         let chosen = choose(
@@ -310,7 +310,7 @@ fn always_returns_a_valid_policy() {
         let choice = ChoiceOptions::new(Families::All, budget, 1);
         let fleet = workload.clone().into();
         let chosen = choose(&fleet, &options, &choice, synthesized, |_| ()).unwrap();
-        let found = chosen.basis.has_settled();
+        let found = chosen.basis.has_converged();
         assert_eq!(found, has_settled, "{jobs}: {:?}", chosen.basis);
         let mut claims = chosen.artifact.claims.iter();
         assert!(has_settled || claims.all(|claim| claim.method != Method::Simulated));

@@ -14,7 +14,7 @@ pub struct Evidence {
     /// The price y_i of each type. The prices are nonnegative, and their sum is 1.
     pub prices: Vec<f64>,
     /// For each shape, the value of a server at these prices.
-    pub servers: Vec<ShapeWorth>,
+    pub servers: Vec<ShapeValue>,
     /// Lower bound on the load under any policy: `1 / Σ_h n_h worth_h`.
     pub bound: f64,
     /// Relative gap `load/bound − 1`.
@@ -32,7 +32,7 @@ pub struct Evidence {
 /// The value of a server of one shape at the prices of the types.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct ShapeWorth {
+pub struct ShapeValue {
     /// The price of one unit of each resource of the shape, such that `Σ_j D_ij w_j ≥ y_i/b_i` for
     /// all types that fit. The unit is the greatest common divisor of the demands.
     pub resource_prices: Vec<f64>,

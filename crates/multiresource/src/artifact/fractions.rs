@@ -8,7 +8,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 /// Limit on the digits of all fractions of a certificate, so that they do not dominate the file.
-pub const MOST_DIGITS: usize = 20_000;
+pub const MAX_DIGITS: usize = 20_000;
 
 /// The certificate of the load as exact fractions.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -72,9 +72,9 @@ impl Fraction {
     }
 
     fn parse(text: &str) -> Result<Self, String> {
-        if text.len() > MOST_DIGITS {
+        if text.len() > MAX_DIGITS {
             return Err(format!(
-                "a fraction of {} characters, expected at most {MOST_DIGITS}",
+                "a fraction of {} characters, expected at most {MAX_DIGITS}",
                 text.len()
             ));
         }
@@ -139,7 +139,7 @@ mod tests {
                 "{text}"
             );
         }
-        assert!(Fraction::parse(&"9".repeat(MOST_DIGITS + 1)).is_err());
+        assert!(Fraction::parse(&"9".repeat(MAX_DIGITS + 1)).is_err());
         assert_eq!(Fraction::parse("131/200").unwrap().nearest(), 0.655);
     }
 }

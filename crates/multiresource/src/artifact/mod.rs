@@ -15,20 +15,20 @@ pub use crate::policy::{
     AdaptiveMsrConfig, AdaptiveQuickswapConfig, Admission, Backfill, BackfillingConfig, Drain,
     EmptySlots, Family, Guard, GuardedConfig, MaxWeightConfig, MaxWeightSetupConfig, MsrConfig,
     PartitionConfig, Placement, Preemption, RandomizedTimersConfig, ReservingConfig, Route,
-    ServerFillingConfig, StaticQuickswapConfig, Switching, TdcConfig, TdcKnobs, TdcOrder, Zone,
+    ServerFillingConfig, StaticQuickswapConfig, Switching, TdcConfig, TdcParameters, TdcOrder, Zone,
 };
 pub use check::{check_within, is_bounded, retract};
 pub(crate) use check::{signs_of_server, worth_of_server};
-pub use evidence::{Evidence, Mix, SearchNode, SearchRecord, ShapeWorth, SimulationRecord};
-pub use fractions::{ExactRecord, Fraction, MOST_DIGITS, Proven};
-pub use objective::{Delay, Objective, Promise};
+pub use evidence::{Evidence, Mix, SearchNode, SearchRecord, ShapeValue, SimulationRecord};
+pub use fractions::{ExactRecord, Fraction, MAX_DIGITS, Proven};
+pub use objective::{Delay, Objective, Guarantee};
 pub use quantity::{Conditions, Measure, Method, PERCENTILES, Quantity};
 pub use synth_core::artifact::{
-    ArrivalLaw, ArtifactError, Finding, Side, SizeLaw, Standing, Subject, Unmet, parse,
+    ArrivalAssumption, ArtifactError, Finding, Side, SizeAssumption, Accuracy, Subject, ViolatedAssumptions, parse,
 };
 
 use crate::workload::{Fleet, FleetDocument, JobType, Workload};
-use synth_core::artifact::{self, Content, Findings, Laws};
+use synth_core::artifact::{self, Content, Findings, DistributionProperties};
 
 /// The kind of artifact in which the type of a job determines its demand for each of the resources.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -84,13 +84,13 @@ pub fn unmet(
     job_type: Option<&str>,
     workload: &Workload,
     preempts: bool,
-) -> Unmet {
+) -> ViolatedAssumptions {
     let own = |kind: &&JobType| job_type.is_none_or(|name| name == kind.name());
     let types = || workload.types().iter();
     let sized = || types().filter(|kind| !preempts || own(kind));
-    holds_for.unmet(Laws {
-        exponential: sized().all(|kind| kind.holding().is_exponential()),
-        phase_type: sized().all(|kind| kind.holding().phases().is_some()),
+    holds_for.unmet(DistributionProperties {
+        exponential: sized().all(|kind| kind.holding_time().is_exponential()),
+        phase_type: sized().all(|kind| kind.holding_time().phases().is_some()),
         independent: sized().all(JobType::has_independent_sizes),
         poisson: types().filter(own).all(JobType::is_poisson),
     })

@@ -51,7 +51,7 @@ impl Objective {
 /// A guarantee that at least this share of the jobs of a type wait, or stay, no longer than a time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Promise {
+pub struct Guarantee {
     /// The job type.
     #[serde(rename = "type")]
     pub job_type: String,
@@ -76,7 +76,7 @@ pub enum Delay {
     Response,
 }
 
-impl Promise {
+impl Guarantee {
     /// Returns the quantity of the claim, which is the fraction of the jobs that take longer.
     pub fn quantity(&self) -> Quantity {
         match self.delay {
@@ -112,7 +112,7 @@ impl Promise {
     }
 
     /// Returns the guarantee as typed, such as `g8: wait 95 % < 6 h`, with `unit` as the default.
-    pub fn words(&self, unit: &str) -> String {
+    pub fn describe(&self, unit: &str) -> String {
         let delay = match self.delay {
             Delay::Waiting => "wait",
             Delay::Response => "response",

@@ -3,7 +3,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Backfill, EmptySlots};
 use crate::workload::{JobType, Workload};
-use synth_core::artifact::{self, Side, Standing, quantities};
+use synth_core::artifact::{self, Side, Accuracy, quantities};
 
 quantities! {
     /// The quantity that is used in a claim.
@@ -92,7 +92,7 @@ pub enum Measure {
 
 impl Measure {
     /// Returns whether a claim of it states the time that jobs exceed.
-    pub fn is_of_a_time(self) -> bool {
+    pub fn has_time_limit(self) -> bool {
         matches!(self, Measure::WaitingAbove | Measure::ResponseAbove)
     }
 
@@ -147,16 +147,16 @@ pub enum Method {
 }
 
 impl artifact::Method for Method {
-    fn standing(self) -> Standing {
+    fn accuracy(self) -> Accuracy {
         match self {
             Method::ExactProgram
             | Method::ExactStationaryLaw
             | Method::ExactRenewalReward
             | Method::ExactQbd
-            | Method::ProofByGuard => Standing::Exact,
-            Method::Simulated => Standing::Simulated,
-            Method::BoundRelativeCompletions => Standing::Bound,
-            Method::ApproximationQueueLength => Standing::Approximation,
+            | Method::ProofByGuard => Accuracy::Exact,
+            Method::Simulated => Accuracy::Simulated,
+            Method::BoundRelativeCompletions => Accuracy::Bound,
+            Method::ApproximationQueueLength => Accuracy::Approximation,
         }
     }
 }

@@ -31,7 +31,7 @@ pub struct BoundCertificate {
 pub enum CertificateError {
     /// The bound does not apply to this workload or objective.
     #[error("this bound requires {0}")]
-    Laws(String),
+    Unsupported(String),
     /// There are too many schedules to enumerate.
     #[error("the check enumerates all schedules, and there are more than {0}")]
     Schedules(usize),
@@ -45,7 +45,7 @@ pub enum CertificateError {
     },
     /// The bound in the document is greater than the bound that was proved.
     #[error("the stated bound is {found}, but the certificate proves only {proved}")]
-    Beyond {
+    Overstated {
         /// The stated bound.
         found: f64,
         /// The proved bound.
@@ -85,13 +85,13 @@ impl Costs {
         fleet: &Fleet,
         objective: Objective,
     ) -> Result<(Self, TypeRates<BigRational>), CertificateError> {
-        let laws = |why: &str| CertificateError::Laws(why.into());
+        let laws = |why: &str| CertificateError::Unsupported(why.into());
         if fleet.envelope().start_latency().is_some() {
             return Err(laws("jobs that start immediately, without `start_latency`"));
         }
         let exact = |job: &JobType| {
             let is_theirs = job.is_poisson() && job.is_memoryless();
-            let pair = Some((job.arrivals().exact_rate()?, job.holding().exact_mean()?));
+            let pair = Some((job.arrivals().exact_rate()?, job.holding_time().exact_mean()?));
             pair.filter(|_| is_theirs)
         };
         let pairs: Option<Vec<_>> = fleet.types().iter().map(exact).collect();
@@ -132,7 +132,7 @@ pub fn pooled(fleet: &Fleet, most: usize) -> Option<Vec<Vec<u32>>> {
 
 impl BoundCertificate {
     /// The maximum number of schedules for which a function V can be checked.
-    pub const MOST_SCHEDULES: usize = 5_000;
+    pub const MAX_SCHEDULES: usize = 5_000;
 
     /// Rounds the unknowns to integers below 2^52 times a common power of two.
     pub fn rounded(preempts: bool, exact: Vec<u32>, values: &[f64]) -> Self {
@@ -152,8 +152,8 @@ impl BoundCertificate {
     /// Returns the lower bound that V proves for this fleet \[time\], rounded down.
     pub fn check(&self, fleet: &Fleet, objective: Objective) -> Result<f64, CertificateError> {
         let (costs, rates) = Costs::new(fleet, objective)?;
-        let schedules = pooled(fleet, Self::MOST_SCHEDULES);
-        let schedules = schedules.ok_or(CertificateError::Schedules(Self::MOST_SCHEDULES))?;
+        let schedules = pooled(fleet, Self::MAX_SCHEDULES);
+        let schedules = schedules.ok_or(CertificateError::Schedules(Self::MAX_SCHEDULES))?;
         let layout = Layout::new(schedules, self.exact.clone(), self.preempts);
         let is_shaped = self.exact.len() == fleet.types().len()
             && self.exact.iter().all(|e| *e < 1000)
@@ -199,7 +199,7 @@ impl BoundCertificate {
             layout.form(&row, &rates, &mut |unknown, by: BigInt| {
                 sum += by * &values[unknown]
             });
-            let holds = match (row.after, row.grows) {
+            let holds = match (row.started, row.growing_type) {
                 (None, None) => {
                     let jobs = row.state.jobs.iter().zip(&in_quanta);
                     let cost: BigRational = jobs.map(|(q, c)| c * BigInt::from(*q)).sum();

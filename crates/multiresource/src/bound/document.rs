@@ -35,7 +35,7 @@ impl Proof {
                 own.check(fleet, objective)
             }
             Proof::Potential(_) => {
-                Err(CertificateError::Laws("policies without preemption".into()))
+                Err(CertificateError::Unsupported("policies without preemption".into()))
             }
             Proof::Prices(cuts) => check_prices(cuts, fleet, objective, preemption),
             Proof::Sizes(cut) => check_sizes(cut, fleet, objective),
@@ -113,7 +113,7 @@ impl BoundDocument {
         if self.bound <= proved * (1.0 + ROUNDING) {
             Ok(fleet)
         } else {
-            Err(CertificateError::Beyond {
+            Err(CertificateError::Overstated {
                 found: self.bound,
                 proved,
             })

@@ -18,10 +18,10 @@ pub struct Constraint {
     /// The state in which the constraint must hold.
     pub state: BoundState,
     /// `None` for (drift). For (start), the index of the schedule with one more job.
-    pub after: Option<usize>,
+    pub started: Option<usize>,
     /// If set, then the cost plus the drift, or the change of V in (start), must not decrease as
     /// jobs of this type are added to the state.
-    pub grows: Option<usize>,
+    pub growing_type: Option<usize>,
 }
 
 /// The rates λ and μ for each of the types (K) \[1/time\].
@@ -145,8 +145,8 @@ impl Layout {
                                 jobs: jobs.clone(),
                                 schedule,
                             },
-                            after: starts.then_some(place),
-                            grows,
+                            started: starts.then_some(place),
+                            growing_type: grows,
                         };
                         let grows = (0..k).filter(open).map(Some);
                         if !grows.chain([None]).map(row).all(&mut visit) {
@@ -188,8 +188,8 @@ impl Layout {
     ) {
         let Constraint {
             state,
-            after,
-            grows,
+            started: after,
+            growing_type: grows,
         } = row;
         let mut change = |state: &BoundState, scale: N| match after {
             None => self.drift(state, rates, &scale, sink),

@@ -2,7 +2,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::CertificateError;
-use crate::artifact::{Objective, Preemption, ShapeWorth, signs_of_server, worth_of_server};
+use crate::artifact::{Objective, Preemption, ShapeValue, signs_of_server, worth_of_server};
 use crate::workload::{Fleet, JobType, Workload};
 use synth_core::artifact::Findings;
 
@@ -31,7 +31,7 @@ pub struct PriceCut {
     pub values: Vec<f64>,
     /// The maximum value of a server of each shape. The shapes and the units of the resources are
     /// those of the fleet with only these types.
-    pub servers: Vec<ShapeWorth>,
+    pub servers: Vec<ShapeValue>,
     /// The factor of the inequality in the combination, ≥ 0.
     pub weight: f64,
 }
@@ -51,12 +51,12 @@ const ROUNDING: f64 = 1e-9;
 impl PriceCut {
     /// Returns the inequality, without checking the value of the servers.
     pub fn inequality(&self, fleet: &Fleet) -> Result<Inequality, CertificateError> {
-        let speeds = self.speeds(fleet)?;
+        let speeds = self.value_fractions(fleet)?;
         let (mut load, mut squared, mut left) = (0.0, 0.0, 0.0);
         let mut factors = vec![0.0; fleet.types().len()];
         for (&i, speed) in self.types.iter().zip(speeds) {
             let kind = &fleet.types()[i];
-            let half = kind.arrival_rate() * kind.holding().moment(2) / 2.0;
+            let half = kind.arrival_rate() * kind.holding_time().moment(2) / 2.0;
             load += speed * kind.offered_load();
             squared += speed * speed * half;
             left += speed * half;
@@ -73,7 +73,7 @@ impl PriceCut {
     }
 
     /// Returns the fraction of the value of all servers that a running job takes, per type.
-    pub(super) fn speeds(&self, fleet: &Fleet) -> Result<Vec<f64>, CertificateError> {
+    pub(super) fn value_fractions(&self, fleet: &Fleet) -> Result<Vec<f64>, CertificateError> {
         let part = self.part(fleet)?;
         let shapes = part.shapes().iter().zip(&self.servers);
         let worth: f64 = shapes
@@ -88,7 +88,7 @@ impl PriceCut {
     }
 
     fn part(&self, fleet: &Fleet) -> Result<Fleet, CertificateError> {
-        let laws = |why: &str| CertificateError::Laws(why.into());
+        let laws = |why: &str| CertificateError::Unsupported(why.into());
         if !fleet.types().iter().all(JobType::is_poisson) {
             return Err(laws("Poisson arrivals"));
         }
@@ -103,7 +103,7 @@ impl PriceCut {
         }
         let part = fleet
             .only(&self.types)
-            .map_err(|why| CertificateError::Laws(why.to_string()))?;
+            .map_err(|why| CertificateError::Unsupported(why.to_string()))?;
         if part.shapes().len() == self.servers.len() {
             Ok(part)
         } else {
@@ -142,7 +142,7 @@ pub fn check_prices(
     let is_residual_known =
         preemption == Preemption::None || fleet.types().iter().all(JobType::is_memoryless);
     if !is_residual_known && !cuts.is_empty() {
-        return Err(CertificateError::Laws(
+        return Err(CertificateError::Unsupported(
             "exponential sizes if jobs can be preempted".into(),
         ));
     }
@@ -183,7 +183,7 @@ pub fn costs(workload: &Workload, objective: Objective) -> Result<Vec<f64>, Cert
             let shares = workload.load_shares();
             Ok(shares.iter().zip(rates).map(|(w, l)| w / l).collect())
         }
-        Objective::P99 => Err(CertificateError::Laws(
+        Objective::P99 => Err(CertificateError::Unsupported(
             "a mean as the objective, not a percentile".into(),
         )),
     }

@@ -1,14 +1,14 @@
 use super::{CertificateError, PriceCut, costs};
 use crate::artifact::Objective;
 use crate::workload::Fleet;
-use synth_queues::law::Size;
+use synth_queues::law::SizeDistribution;
 
 struct Priced<'a> {
     rate: f64,
     cost: f64,
     /// The work that is done per unit of time while the job is running, at most 1.
     speed: f64,
-    size: &'a Size,
+    size: &'a SizeDistribution,
 }
 
 /// The rates of the arriving work, if the work of each job is truncated at r times its cost.
@@ -57,14 +57,14 @@ struct Arriving {
 /// # Errors
 /// If the arrivals are not Poisson, the types are not in the fleet, or a size distribution has no
 /// closed form.
-pub fn least_by_sizes(
+pub fn bound_by_sizes(
     cut: &PriceCut,
     fleet: &Fleet,
     objective: Objective,
     tolerance: f64,
 ) -> Result<f64, CertificateError> {
     let costs = costs(fleet.envelope(), objective)?;
-    let speeds = cut.speeds(fleet)?;
+    let speeds = cut.value_fractions(fleet)?;
     let types = fleet.types().iter().enumerate();
     let others = types.filter(|(i, _)| !cut.types.contains(i));
     let running: f64 = others.map(|(i, own)| costs[i] * own.offered_load()).sum();
@@ -78,12 +78,12 @@ pub fn least_by_sizes(
             rate: fleet.types()[i].arrival_rate(),
             cost: costs[i],
             speed,
-            size: fleet.types()[i].holding().run(),
+            size: fleet.types()[i].holding_time().run(),
         })
         .collect();
     let waiting = integral(&priced, tolerance);
     let waiting = waiting.ok_or_else(|| {
-        CertificateError::Laws("size distributions other than Coxian with several stages".into())
+        CertificateError::Unsupported("size distributions other than Coxian with several stages".into())
     })?;
     let bound = running + waiting;
     Ok(if bound.is_finite() {
@@ -93,14 +93,14 @@ pub fn least_by_sizes(
     })
 }
 
-/// Checks the prices, and returns the lower bound of [`least_by_sizes`] \[time\].
+/// Checks the prices, and returns the lower bound of [`bound_by_sizes`] \[time\].
 pub fn check_sizes(
     cut: &PriceCut,
     fleet: &Fleet,
     objective: Objective,
 ) -> Result<f64, CertificateError> {
     cut.check(fleet)?;
-    least_by_sizes(cut, fleet, objective, TOLERANCE)
+    bound_by_sizes(cut, fleet, objective, TOLERANCE)
 }
 
 const TOLERANCE: f64 = 1e-3;

@@ -1,7 +1,7 @@
-use super::backfilling::{Estimated, Estimates, Waiting};
-use super::drain::Drains;
-use super::room::Packed;
-use super::{Event, Knows, System};
+use super::backfilling::{EstimatedJobs, Estimates, Waiting};
+use super::drain::DrainEstimator;
+use super::room::PackedDemand;
+use super::{Event, Information, System};
 use crate::schedule::Packing;
 use crate::workload::Workload;
 
@@ -17,9 +17,9 @@ use crate::workload::Workload;
 #[derive(Clone, Debug)]
 pub(super) struct BackfillRule {
     pub let_in: f64,
-    pub drains: Drains,
-    limits: Option<Estimated>,
-    packed: Packed,
+    pub drains: DrainEstimator,
+    limits: Option<EstimatedJobs>,
+    packed: PackedDemand,
     empty: Vec<u64>,
     used: Vec<u64>,
     free: Vec<u64>,
@@ -28,12 +28,12 @@ pub(super) struct BackfillRule {
 impl BackfillRule {
     pub(super) fn new(let_in: f64, by_limits: bool, workload: &Workload) -> Self {
         let packing = Packing::new(workload);
-        let packed = Packed::new(&packing);
-        let empty: Vec<u64> = packed.nothing_of(packing.capacity());
-        let limits = || Estimated::new(Estimates::Limits, workload, 1);
+        let packed = PackedDemand::new(&packing);
+        let empty: Vec<u64> = packed.empty(packing.capacity());
+        let limits = || EstimatedJobs::new(Estimates::Limits, workload, 1);
         BackfillRule {
             let_in,
-            drains: Drains::new(workload),
+            drains: DrainEstimator::new(workload),
             limits: by_limits.then(limits),
             used: empty.clone(),
             packed,
@@ -42,9 +42,9 @@ impl BackfillRule {
         }
     }
 
-    pub(super) fn knows(&self) -> Knows {
+    pub(super) fn knows(&self) -> Information {
         let limits = self.limits.as_ref();
-        limits.map_or(Knows::Means, |jobs| jobs.lengths.estimates.knows())
+        limits.map_or(Information::Means, |jobs| jobs.lengths.estimates.knows())
     }
 
     pub(super) fn look(&mut self, event: Event, system: &System) {
@@ -85,9 +85,9 @@ impl BackfillRule {
 
     /// Starts the oldest job that can pass the next job of type `lead`, if all running jobs except
     /// `staying` leave. Returns `false` if there is no such job.
-    pub(super) fn pass(&mut self, lead: usize, staying: &[u32], system: &mut System) -> bool {
+    pub(super) fn start_one_past(&mut self, lead: usize, staying: &[u32], system: &mut System) -> bool {
         let within = self.limits.as_ref().map_or(0.0, |jobs| {
-            let until = jobs.running.room_for(lead, 0, &mut self.free, system);
+            let until = jobs.running.earliest_fit(lead, 0, &mut self.free, system);
             self.let_in * (until - system.now())
         });
         let mut oldest: Option<(u64, usize, Option<Waiting>)> = None;

@@ -3,7 +3,7 @@ use std::collections::HashMap;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::schedule::{Packing, worth};
+use crate::schedule::{Packing, schedule_value};
 use crate::workload::Workload;
 use synth_core::artifact::{Findings, nonnegative, positive};
 
@@ -76,7 +76,7 @@ pub(super) fn priced(
     }
     let mut dearest: f64 = 0.0;
     for (s, schedule) in all.iter().enumerate() {
-        let worth = worth(schedule, prices);
+        let worth = schedule_value(schedule, prices);
         if worth > 1.0 + ROUNDING {
             let message = format!("the value at the prices is {worth}, expected at most 1");
             findings.add(format!("schedules[{s}]"), message);

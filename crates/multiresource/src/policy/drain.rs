@@ -13,7 +13,7 @@ pub(super) fn prices(policy: &[f64], workload: &Workload) -> Vec<f64> {
 }
 
 #[derive(Clone, Debug)]
-pub(super) struct Drains {
+pub(super) struct DrainEstimator {
     pub means: Vec<f64>,
     /// The types in descending order of mean size.
     pub longest: Vec<usize>,
@@ -21,12 +21,12 @@ pub(super) struct Drains {
     leaving: Vec<Leaving>,
 }
 
-impl Drains {
+impl DrainEstimator {
     pub(super) fn new(workload: &Workload) -> Self {
         let means: Vec<f64> = workload.types().iter().map(|t| t.mean_size()).collect();
         let mut longest: Vec<usize> = (0..means.len()).collect();
         longest.sort_by(|a, b| means[*b].total_cmp(&means[*a]));
-        Drains {
+        DrainEstimator {
             longest,
             rates: means.iter().map(|mean| 1.0 / mean).collect(),
             leaving: Vec::with_capacity(means.len()),

@@ -198,7 +198,7 @@ impl System {
     /// Returns the slot of the job that ends, for a uniform point below the bound of
     /// [`System::rates`]. `None` if the point is rejected.
     #[inline]
-    pub fn drawn(&self, point: f64) -> Option<u32> {
+    pub fn sample_completion(&self, point: f64) -> Option<u32> {
         let (slot, left) = self.pools.draw(point)?;
         let job_type = self.type_of(slot);
         (left < self.types[job_type].service_rate).then_some(slot)
@@ -259,7 +259,7 @@ impl System {
     #[cold]
     fn enlarge(&mut self, entry: Entry) -> u32 {
         if self.entries.len() == MOST_JOBS {
-            self.violate(Violation::Crowd(MOST_JOBS));
+            self.violate(Violation::TooManyJobs(MOST_JOBS));
             return 0;
         }
         self.entries.push(entry);

@@ -128,10 +128,10 @@ impl Family {
     }
 
     /// Returns the settings of backfilling if the queue has an order of individual jobs.
-    pub fn by_jobs(&mut self) -> Option<&mut BackfillingConfig> {
+    pub fn job_order_mut(&mut self) -> Option<&mut BackfillingConfig> {
         match self {
             Family::Backfilling(policy) if policy.priority().is_some() => Some(policy),
-            Family::Guarded(policy) => policy.rule.by_jobs(),
+            Family::Guarded(policy) => policy.rule.job_order_mut(),
             _ => None,
         }
     }
@@ -147,7 +147,7 @@ impl Family {
     /// Returns the work per event, where an event of First-Fit with a few types is 1.
     pub fn work(&self, workload: &Workload) -> f64 {
         let types = workload.types().len() as f64;
-        (0.8 + 0.07 * types).max(1.0) + self.added_work(workload)
+        (0.8 + 0.07 * types).max(1.0) + self.extra_work_per_event(workload)
     }
 
     /// Returns the number of tuning parameters.
@@ -244,13 +244,13 @@ impl PolicyConfig for GuardedConfig {
         Box::new(Guarded::new(rule, guard, self.from, self.until))
     }
 
-    fn words(&self, workload: &Workload) -> String {
+    fn describe(&self, workload: &Workload) -> String {
         format!(
             "{}\nGuard: if there are at least {} jobs in the system, a policy that is proved to be stable is used until there are fewer than {} jobs. {}",
-            self.rule.words(workload),
+            self.rule.describe(workload),
             self.from,
             self.until,
-            self.guard.words(workload)
+            self.guard.describe(workload)
         )
     }
 
@@ -258,8 +258,8 @@ impl PolicyConfig for GuardedConfig {
         self.rule.preempts() || self.guard.preempts()
     }
 
-    fn pools(&self) -> bool {
-        self.rule.pools()
+    fn is_for_fleet(&self) -> bool {
+        self.rule.is_for_fleet()
     }
 
     fn setup_rate(&self) -> Option<f64> {
@@ -274,7 +274,7 @@ impl PolicyConfig for GuardedConfig {
         workload.is_poisson() && self.guard.is_proved_stable(workload)
     }
 
-    fn knobs_in_words(&self, workload: &Workload) -> Option<String> {
-        self.rule.knobs_in_words(workload)
+    fn describe_parameters(&self, workload: &Workload) -> Option<String> {
+        self.rule.describe_parameters(workload)
     }
 }

@@ -1,4 +1,4 @@
-use super::{Event, Job, Knows, LearnedRuntimes, Policy, System};
+use super::{Event, Job, Information, LearnedRuntimes, Policy, System};
 
 /// A rule with a guard. If there are at least `B` jobs in the system, a policy that is proved to be
 /// stable is used until there are fewer than `b` jobs. On one server, this is a Markovian Service
@@ -28,8 +28,8 @@ impl Policy for Guarded {
         self.rule.preempts()
     }
 
-    fn knows(&self) -> Knows {
-        self.rule.knows()
+    fn information(&self) -> Information {
+        self.rule.information()
     }
 
     fn begin(&mut self, system: &mut System) {
@@ -48,11 +48,11 @@ impl Policy for Guarded {
         }
     }
 
-    fn doing(&self, names: &[&str], system: &System) -> Option<String> {
+    fn describe_state(&self, names: &[&str], system: &System) -> Option<String> {
         if !self.guarding {
-            return self.rule.doing(names, system);
+            return self.rule.describe_state(names, system);
         }
-        let does = self.guard.doing(names, system).unwrap_or_default();
+        let does = self.guard.describe_state(names, system).unwrap_or_default();
         Some(format!(
             "uses its guard until there are fewer than {} jobs in the system; the guard {does}",
             self.until

@@ -38,7 +38,7 @@ pub enum Violation {
     NoJob(usize),
     /// Too many jobs to be numbered are in the system.
     #[error("more than {0} jobs are in the system")]
-    Crowd(usize),
+    TooManyJobs(usize),
     /// Time went backwards.
     #[error("time went backwards from {0} to {1}")]
     Time(f64, f64),

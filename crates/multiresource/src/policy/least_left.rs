@@ -1,14 +1,14 @@
 use super::room::{covers, reduce};
 use super::rule::{NamedRule, require_known};
-use super::{Event, Job, Knows, Policy, System, Unsuitable};
+use super::{Event, Job, Information, Policy, System, Unsuitable};
 use crate::workload::Workload;
 
 pub(super) const NAMED: NamedRule = NamedRule {
     name: "least-left-first",
     aliases: &["srpt"],
-    about: "serves the jobs with the smallest value of remaining size × dominant share, and skips jobs that do not fit",
+    description: "serves the jobs with the smallest value of remaining size × dominant share, and skips jobs that do not fit",
     preempts: true,
-    knows: Knows::Sizes,
+    information: Information::Sizes,
     settings: |_, _| {
         Err(Unsuitable(
             "it is a baseline that needs the remaining size of each job, which is not available in a policy file".into(),
@@ -139,8 +139,8 @@ impl Policy for LeastLeftFirst {
         true
     }
 
-    fn knows(&self) -> Knows {
-        Knows::Sizes
+    fn information(&self) -> Information {
+        Information::Sizes
     }
 
     fn react(&mut self, event: Event, system: &mut System) {

@@ -50,9 +50,9 @@ mod view;
 
 pub use adaptive_msr::{AdaptiveMsr, AdaptiveMsrConfig, Switching};
 pub use backfilling::{
-    Backfilling, BackfillingConfig, Estimates, Estimator, FCFS, FIRST_FIT, Greedy, Guess, JobFacts,
-    JudgedJob, LearnedRuntimes, Priority, QueueOrder, Reservations, RuntimeEstimate, TypeOrder,
-    Users, Worth, worth,
+    Backfilling, BackfillingConfig, Estimates, Estimator, FCFS, FIRST_FIT, Greedy, EstimateSource, JobFacts,
+    EstimatedCompletion, LearnedRuntimes, Priority, QueueOrder, Reservations, RuntimeEstimate, TypeOrder,
+    UserGroup, EstimateQuality, estimate_quality,
 };
 pub(crate) use family::NAMED_RULES;
 pub use family::{Family, Guard, GuardedConfig};
@@ -65,7 +65,7 @@ pub use max_weight::{MaxWeight, MaxWeightConfig, MaxWeightSetupConfig, MaxWeight
 pub use msr::section_seven;
 pub use msr::{Admission, Backfill, Drain, EmptySlots, Msr, MsrConfig, Preemption, Route};
 pub use one_or_all::OneOrAll;
-pub use own::own_policy;
+pub use own::parse_custom_policy;
 pub use partition::{Partition, PartitionConfig};
 pub use pooled::Pooled;
 pub use quickswap::{
@@ -75,11 +75,11 @@ pub use quickswap::{
 pub use randomized_timers::{RandomizedTimers, RandomizedTimersConfig};
 pub use reserving::{Reserving, ReservingConfig};
 pub(crate) use rule::require_known;
-pub use rule::{NamedRule, Parameter, PolicyConfig, TuningContext, has_lengths};
+pub use rule::{NamedRule, Parameter, PolicyConfig, TuningContext, mean_sizes_differ};
 pub use server_filling::{ServerFilling, ServerFillingConfig};
-pub use synth_simulation::sweep::Knows;
+pub use synth_simulation::sweep::Information;
 pub use system::System;
-pub use tdc::{TdcConfig, TdcKnobs, TdcOrder};
+pub use tdc::{TdcConfig, TdcParameters, TdcOrder};
 
 /// An event that a policy reacts to. Types are indices in the workload's order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -108,8 +108,8 @@ pub trait Policy: CloneRule {
 
     /// Returns the information about jobs that is used by the rule: sizes ([`System::work_left`])
     /// or estimates in the form of limits ([`System::limit_left`]).
-    fn knows(&self) -> Knows {
-        Knows::Means
+    fn information(&self) -> Information {
+        Information::Means
     }
 
     /// Called once, before the first event, on an empty system.
@@ -151,7 +151,7 @@ pub trait Policy: CloneRule {
     }
 
     /// Describes what the rule is doing, including drains. `None` if it starts all jobs that fit.
-    fn doing(&self, _names: &[&str], _system: &System) -> Option<String> {
+    fn describe_state(&self, _names: &[&str], _system: &System) -> Option<String> {
         None
     }
 

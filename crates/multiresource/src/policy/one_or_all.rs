@@ -35,7 +35,7 @@ impl OneOrAll {
                 return Ok(OneOrAll {
                     light,
                     heavy,
-                    servers: packing.alone(light),
+                    servers: packing.max_jobs_alone(light),
                 });
             }
             ([], [_]) => "there is no other type".into(),

@@ -77,7 +77,7 @@ struct WrittenPriority {
 ///
 /// # Errors
 /// Returns all errors in the document.
-pub fn own_policy(text: &str, name: &str, fleet: &Fleet) -> Result<Family, DocumentError> {
+pub fn parse_custom_policy(text: &str, name: &str, fleet: &Fleet) -> Result<Family, DocumentError> {
     let workload = fleet.envelope();
     let document = Document::parse(text, name, EXAMPLE)?;
     let (written, mut faults) = document.read::<Written>();
@@ -292,7 +292,7 @@ fn chain(written: &[Vec<Decimal>], faults: &mut Vec<Fault>) -> Option<Chain> {
         faults.push(Fault::new(place!("msr", "rates"), why, help));
     }
     let environment = found.ok()?;
-    let law = environment.law();
+    let law = environment.stationary_distribution();
     let often: f64 = edges.iter().map(|edge| law[edge.from] * edge.rate).sum();
     let mut relative = vec![vec![0.0; count]; count];
     for edge in &edges {

@@ -1,6 +1,6 @@
-use super::backfilling::{BackfillingConfig, Classes, Reservations, oldest};
-use super::drain::Drains;
-use super::room::Packed;
+use super::backfilling::{BackfillingConfig, PriorityClasses, Reservations, oldest};
+use super::drain::DrainEstimator;
+use super::room::PackedDemand;
 use super::{Event, Hosts, Policy, System};
 use crate::schedule::Packing;
 use crate::workload::Fleet;
@@ -27,7 +27,7 @@ pub struct Pooled {
     policy: BackfillingConfig,
     /// The classes of types in queue order. In a class, the oldest job comes first.
     classes: Vec<Vec<usize>>,
-    reserved: Option<ReservedRoom>,
+    reserved: Option<ReservedCapacity>,
     refused: Vec<bool>,
     team: Vec<usize>,
 }
@@ -35,14 +35,14 @@ pub struct Pooled {
 impl Pooled {
     pub(super) fn new(policy: &BackfillingConfig, fleet: &Fleet) -> Self {
         let types = fleet.types().len();
-        let classes = Classes::new(policy.order, fleet.envelope());
+        let classes = PriorityClasses::new(policy.order, fleet.envelope());
         Pooled {
             policy: policy.clone(),
             classes: match classes.as_slice() {
                 [] => vec![(0..types).collect()],
                 classes => classes.to_vec(),
             },
-            reserved: (policy.reserve > 0.0).then(|| ReservedRoom::new(policy.reserve, fleet)),
+            reserved: (policy.reserve > 0.0).then(|| ReservedCapacity::new(policy.reserve, fleet)),
             refused: vec![false; types],
             team: Vec::new(),
         }
@@ -51,7 +51,7 @@ impl Pooled {
     fn start(&mut self, i: usize, system: &mut System) -> bool {
         let found = match &mut self.reserved {
             Some(reserved) => reserved.team(i, system.fleet(), &mut self.team),
-            None => system.find_team(i, &mut self.team),
+            None => system.find_servers(i, &mut self.team),
         };
         if found {
             system.start_on(i, &self.team);
@@ -87,7 +87,7 @@ impl Pooled {
 
 impl Policy for Pooled {
     fn begin(&mut self, system: &mut System) {
-        system.place_by(self.policy.placement.unwrap_or_default());
+        system.set_placement(self.policy.placement.unwrap_or_default());
         if self.policy.zone.is_some() {
             system.keep_zone(self.policy.zone.as_ref());
         }
@@ -138,8 +138,8 @@ impl Policy for Pooled {
 }
 
 #[derive(Clone, Debug)]
-struct ReservedRoom {
-    packed: Packed,
+struct ReservedCapacity {
+    packed: PackedDemand,
     empty: Vec<Vec<u64>>,
     means: Vec<f64>,
     /// The types in groups of equal means, the longest first.
@@ -157,16 +157,16 @@ struct ReservedRoom {
 /// The maximum number of servers that are checked for one start, in placement order.
 const LOOKS: usize = 64;
 
-impl ReservedRoom {
+impl ReservedCapacity {
     fn new(part: f64, fleet: &Fleet) -> Self {
         let packing = Packing::new(fleet.envelope());
-        let packed = Packed::new(&packing);
+        let packed = PackedDemand::new(&packing);
         let shapes = 0..fleet.shapes().len();
-        let empty: Vec<Vec<u64>> = shapes.map(|h| packed.nothing_of(&fleet.units(h))).collect();
-        let Drains { means, longest, .. } = Drains::new(fleet.envelope());
+        let empty: Vec<Vec<u64>> = shapes.map(|h| packed.empty(&fleet.units(h))).collect();
+        let DrainEstimator { means, longest, .. } = DrainEstimator::new(fleet.envelope());
         let groups = longest.chunk_by(|a, b| means[*a] == means[*b]);
-        let most = |i| u64::from(packing.alone(i));
-        ReservedRoom {
+        let most = |i| u64::from(packing.max_jobs_alone(i));
+        ReservedCapacity {
             used: empty[0].clone(),
             packed,
             empty,
@@ -175,7 +175,7 @@ impl ReservedRoom {
             required: fleet
                 .types()
                 .iter()
-                .map(|t| part * t.offered_pieces())
+                .map(|t| part * t.offered_tasks())
                 .collect(),
             on: vec![0; fleet.servers() * means.len()],
             all: vec![0; means.len()],
@@ -213,12 +213,12 @@ impl ReservedRoom {
     /// For a gang, the effect on other types is checked for each server separately.
     fn team(&mut self, i: usize, hosts: &Hosts, team: &mut Vec<usize>) -> bool {
         let nodes = hosts.nodes(i);
-        let most = |own: &ReservedRoom, j: usize| nodes as u64 * own.most[j];
+        let most = |own: &ReservedCapacity, j: usize| nodes as u64 * own.most[j];
         if !(0..self.means.len()).any(|j| self.is_short(j, most(self, j), i)) {
-            return hosts.team(i, |_| true, team);
+            return hosts.find_servers(i, |_| true, team);
         }
         let (mut looks, limit) = (0, LOOKS + nodes);
-        let found = hosts.team(
+        let found = hosts.find_servers(
             i,
             |n| {
                 looks += 1;
@@ -257,7 +257,7 @@ impl ReservedRoom {
 }
 
 #[inline]
-fn fit(packed: &Packed, used: &Vec<u64>, j: usize, most: u64) -> u32 {
+fn fit(packed: &PackedDemand, used: &Vec<u64>, j: usize, most: u64) -> u32 {
     if packed.fits(used, j, 1) {
         packed.most(used, j, most) as u32
     } else {
@@ -266,7 +266,7 @@ fn fit(packed: &Packed, used: &Vec<u64>, j: usize, most: u64) -> u32 {
 }
 
 #[inline]
-fn take(group: &[usize], n: usize, hosts: &Hosts, packed: &Packed, used: &mut Vec<u64>) {
+fn take(group: &[usize], n: usize, hosts: &Hosts, packed: &PackedDemand, used: &mut Vec<u64>) {
     for &k in group {
         packed.take(used, k, hosts.running(n)[k].into());
     }

@@ -1,6 +1,6 @@
 use fixedbitset::FixedBitSet;
 
-use super::room::Room;
+use super::room::ServerCapacity;
 
 const EMPTY: u64 = u64::MAX;
 
@@ -46,7 +46,7 @@ impl Queued {
     }
 
     #[inline]
-    pub(super) fn oldest_fitting(&self, room: &Room) -> Option<usize> {
+    pub(super) fn oldest_fitting(&self, room: &ServerCapacity) -> Option<usize> {
         match self.length {
             0 => None,
             _ if self.heads.len() <= FEW => room.least_fitting(&self.heads).map(type_of),

@@ -4,15 +4,15 @@ use serde::{Deserialize, Serialize};
 use super::backfilling::{Backfilling, Greedy};
 use super::rule::{NamedRule, Parameter, PolicyConfig, TuningContext, no_settings};
 use super::{Event, OneOrAll, Policy, System, Unsuitable};
-use crate::schedule::{Packing, largest};
+use crate::schedule::{Packing, index_of_largest};
 use crate::workload::{Fleet, JobType, Workload};
 use synth_core::artifact::Findings;
 
 pub(super) const MSFQ: NamedRule = NamedRule {
     name: "msfq",
-    about: "Quickswap: serves the heavy jobs, then the light jobs until only a few are left and a heavy job is waiting; only for one-or-all workloads",
+    description: "Quickswap: serves the heavy jobs, then the light jobs until only a few are left and a heavy job is waiting; only for one-or-all workloads",
     parameter: Some(Parameter {
-        what: "the threshold ℓ, which must be less than the number k of light jobs that fit (default k − 1)",
+        meaning: "the threshold ℓ, which must be less than the number k of light jobs that fit (default k − 1)",
         least: 0.0,
         default: None,
         whole: true,
@@ -23,21 +23,21 @@ pub(super) const MSFQ: NamedRule = NamedRule {
 
 pub(super) const MSFQ_STRICT: NamedRule = NamedRule {
     name: "msfq-strict",
-    about: "MSFQ exactly as in its paper: the turn of the light jobs ends at the threshold even if no heavy job is waiting (use `--family msfq-strict` to select the best ℓ)",
+    description: "MSFQ exactly as in its paper: the turn of the light jobs ends at the threshold even if no heavy job is waiting (use `--family msfq-strict` to select the best ℓ)",
     settings: |fleet, l| Ok(StaticQuickswapConfig::strict_msfq(fleet.envelope(), l)?.into()),
     ..MSFQ
 };
 
 pub(super) const STATIC_QUICKSWAP: NamedRule = NamedRule {
     name: "static-quickswap",
-    about: "serves one type after the other, each until there are not enough of its jobs to fill the server; the next type starts when they are done",
+    description: "serves one type after the other, each until there are not enough of its jobs to fill the server; the next type starts when they are done",
     settings: |fleet, _| Ok(StaticQuickswapConfig::published(fleet.envelope()).into()),
     ..NamedRule::PLAIN
 };
 
 pub(super) const ADAPTIVE_QUICKSWAP: NamedRule = NamedRule {
     name: "adaptive-quickswap",
-    about: "most servers first, until a waiting type cannot start; after that, no job is started before the largest waiting job",
+    description: "most servers first, until a waiting type cannot start; after that, no job is started before the largest waiting job",
     settings: |_, _| Ok(AdaptiveQuickswapConfig {}.into()),
     ..NamedRule::PLAIN
 };
@@ -66,7 +66,7 @@ impl StaticQuickswapConfig {
     /// dominant share. If two shares are equal, the type with the lower index comes first.
     pub fn published(workload: &Workload) -> Self {
         let packing = Packing::new(workload);
-        let threshold = |i| packing.alone(i).saturating_sub(1);
+        let threshold = |i| packing.max_jobs_alone(i).saturating_sub(1);
         let needs = workload.dominant_shares();
         let mut cycle: Vec<usize> = (0..needs.len()).collect();
         cycle.sort_by(|&a, &b| needs[b].total_cmp(&needs[a]));
@@ -128,7 +128,7 @@ impl PolicyConfig for StaticQuickswapConfig {
         Box::new(StaticQuickswap::new(self, fleet.envelope()))
     }
 
-    fn words(&self, workload: &Workload) -> String {
+    fn describe(&self, workload: &Workload) -> String {
         let turn = |i: &usize| {
             let name = workload.types()[*i].name();
             format!("{name} ({})", self.thresholds[*i])
@@ -159,7 +159,7 @@ impl PolicyConfig for StaticQuickswapConfig {
         findings.length("thresholds", thresholds.len(), types.len(), "job type");
         let packing = Packing::new(workload);
         for (i, (kind, threshold)) in types.iter().zip(thresholds).enumerate() {
-            let most = packing.alone(i);
+            let most = packing.max_jobs_alone(i);
             if *threshold >= most {
                 let name = kind.name();
                 let expected =
@@ -173,7 +173,7 @@ impl PolicyConfig for StaticQuickswapConfig {
         !self.overlap && time_of_turns(workload) < 1.0
     }
 
-    fn knobs_in_words(&self, workload: &Workload) -> Option<String> {
+    fn describe_parameters(&self, workload: &Workload) -> Option<String> {
         let published = StaticQuickswapConfig {
             overlap: self.overlap,
             strict: self.strict,
@@ -196,7 +196,7 @@ impl PolicyConfig for StaticQuickswapConfig {
     }
 
     fn other_axes(&self, context: &TuningContext<'_>) -> usize {
-        1 + context.several.len() + self.cycle.len()
+        1 + context.types_with_several.len() + self.cycle.len()
     }
 
     fn step(&mut self, axis: usize, up: bool, context: &TuningContext<'_>) -> Option<()> {
@@ -214,13 +214,13 @@ impl PolicyConfig for StaticQuickswapConfig {
                 let thresholds = self.thresholds.iter_mut().enumerate();
                 thresholds.for_each(|(i, l)| *l = turned(i, *l));
             }
-            axis if axis - 2 < context.several.len() => {
-                let i = context.several[axis - 2];
+            axis if axis - 2 < context.types_with_several.len() => {
+                let i = context.types_with_several[axis - 2];
                 self.thresholds[i] = turned(i, self.thresholds[i]);
             }
             // A cycle of two types has only one order.
             axis if up && self.cycle.len() > 2 => {
-                let place = axis - 2 - context.several.len();
+                let place = axis - 2 - context.types_with_several.len();
                 self.cycle.swap(place, place + 1);
             }
             _ => return None,
@@ -239,12 +239,12 @@ impl PolicyConfig for AdaptiveQuickswapConfig {
         Box::new(AdaptiveQuickswap::new(fleet.envelope()))
     }
 
-    fn words(&self, _: &Workload) -> String {
+    fn describe(&self, _: &Workload) -> String {
         "Adaptive Quickswap, without preemption: the largest jobs are started first, until there are waiting jobs of another type that cannot start. After that, no job is started before the largest waiting job."
             .into()
     }
 
-    fn added_work(&self, _: &Workload) -> f64 {
+    fn extra_work_per_event(&self, _: &Workload) -> f64 {
         0.1
     }
 }
@@ -301,7 +301,7 @@ impl StaticQuickswap {
 pub fn time_of_turns(workload: &Workload) -> f64 {
     let packing = Packing::new(workload);
     let types = workload.types().iter().enumerate();
-    let turn = |(i, kind): (usize, &JobType)| kind.offered_load() / f64::from(packing.alone(i));
+    let turn = |(i, kind): (usize, &JobType)| kind.offered_load() / f64::from(packing.max_jobs_alone(i));
     types.map(turn).sum()
 }
 
@@ -330,7 +330,7 @@ impl Policy for StaticQuickswap {
             }
         }
     }
-    fn doing(&self, names: &[&str], system: &System) -> Option<String> {
+    fn describe_state(&self, names: &[&str], system: &System) -> Option<String> {
         let i = self.policy.cycle[self.turn];
         let name = names[i];
         Some(match (self.draining, self.policy.overlap) {
@@ -355,7 +355,7 @@ impl Policy for StaticQuickswap {
     fn resume(&mut self, system: &mut System) {
         let fills = |i: &usize| self.shares[*i] * f64::from(system.running(*i));
         let fills: Vec<f64> = self.policy.cycle.iter().map(fills).collect();
-        self.turn = largest(&fills);
+        self.turn = index_of_largest(&fills);
         self.react(Event::Clock(usize::MAX), system);
     }
 }
@@ -400,7 +400,7 @@ impl Policy for AdaptiveQuickswap {
         self.draining = is_stuck(system);
     }
 
-    fn doing(&self, names: &[&str], system: &System) -> Option<String> {
+    fn describe_state(&self, names: &[&str], system: &System) -> Option<String> {
         let largest = self.needs.order.first(system).filter(|_| self.draining)?;
         Some(format!(
             "drains for the largest waiting job, which is of type {}; no other job can start before it",

@@ -8,10 +8,10 @@ use synth_core::artifact::Findings;
 
 pub(super) const NAMED: NamedRule = NamedRule {
     name: "randomized-timers",
-    about: "clocks of the types, faster for longer queues, race for free capacity; dummies hold it \
+    description: "clocks of the types, faster for longer queues, race for free capacity; dummies hold it \
          (after the abstract of Psychas and Ghaderi 2018; details are ours)",
     parameter: Some(Parameter {
-        what: "the clocks' rate r",
+        meaning: "the clocks' rate r",
         least: 0.001,
         default: Some(1.0),
         whole: false,
@@ -36,7 +36,7 @@ impl PolicyConfig for RandomizedTimersConfig {
         Box::new(RandomizedTimers::new(fleet.envelope(), self.rate))
     }
 
-    fn words(&self, _: &Workload) -> String {
+    fn describe(&self, _: &Workload) -> String {
         format!(
             "Randomized Timers, without preemption: each type has a clock that rings {} times per mean size of the type, and more often if more of its jobs are waiting. If the clock rings, one of these jobs is started if it fits. If no job of the type is waiting, the capacity of one job is held for the time that a job would run.",
             self.rate
@@ -47,7 +47,7 @@ impl PolicyConfig for RandomizedTimersConfig {
         check::numbers(self, &["rate"], findings);
     }
 
-    fn added_work(&self, workload: &Workload) -> f64 {
+    fn extra_work_per_event(&self, workload: &Workload) -> f64 {
         0.3 * (workload.types().len() as f64).powi(2)
     }
 }

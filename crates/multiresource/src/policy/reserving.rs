@@ -1,7 +1,7 @@
 use super::backfill::BackfillRule;
 use super::drain::prices;
-use super::rule::{LET_IN, PolicyConfig, TuningContext, settings_in_words};
-use super::{Event, Knows, Policy, System, check};
+use super::rule::{LET_IN, PolicyConfig, TuningContext, describe_settings};
+use super::{Event, Information, Policy, System, check};
 use crate::workload::{Fleet, Workload};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -33,7 +33,7 @@ impl PolicyConfig for ReservingConfig {
         Box::new(Reserving::new(self, fleet.envelope()))
     }
 
-    fn words(&self, _: &Workload) -> String {
+    fn describe(&self, _: &Workload) -> String {
         format!(
             "First-fit with a reservation, without preemption: the oldest waiting job that fits is started. If a type does not fit, and the value of its waiting work is at least {} times the value of the capacity that is not used while waiting for it, capacity is reserved for one job of this type (worth). Until this job is started, another job can start if it fits next to it, or if its {} is at most {} times the remaining waiting time (let in). After that, each job of this type that ends is replaced by another one, until another type with a reservation has {} times as much waiting work (exhaust).",
             self.worth,
@@ -53,12 +53,12 @@ impl PolicyConfig for ReservingConfig {
         self.limits
     }
 
-    fn added_work(&self, workload: &Workload) -> f64 {
+    fn extra_work_per_event(&self, workload: &Workload) -> f64 {
         0.4 + 0.02 * (workload.types().len() as f64).powi(2)
     }
 
-    fn knobs_in_words(&self, _: &Workload) -> Option<String> {
-        settings_in_words(self)
+    fn describe_parameters(&self, _: &Workload) -> Option<String> {
+        describe_settings(self)
     }
 
     fn grids(&mut self, _: &TuningContext<'_>) -> Vec<(&mut f64, &'static [f64])> {
@@ -180,14 +180,14 @@ impl Reserving {
             return self.reserve(system);
         };
         self.keep_beside(reserved, system);
-        while self.backfill.pass(reserved, &self.staying, system) {
+        while self.backfill.start_one_past(reserved, &self.staying, system) {
             self.keep_beside(reserved, system);
         }
     }
 }
 
 impl Policy for Reserving {
-    fn knows(&self) -> Knows {
+    fn information(&self) -> Information {
         self.backfill.knows()
     }
 
@@ -215,7 +215,7 @@ impl Policy for Reserving {
         self.react(Event::Clock(usize::MAX), system);
     }
 
-    fn doing(&self, names: &[&str], _: &System) -> Option<String> {
+    fn describe_state(&self, names: &[&str], _: &System) -> Option<String> {
         let name = names[self.reserved?];
         Some(format!(
             "keeps capacity for the oldest job of {name}; other jobs can start if they fit next to it or if they are short enough"

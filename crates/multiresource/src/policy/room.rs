@@ -1,16 +1,16 @@
 use crate::schedule::Packing;
 
 #[derive(Clone, Debug)]
-pub(super) struct Room {
-    packed: Packed,
+pub(super) struct ServerCapacity {
+    packed: PackedDemand,
     used: Vec<u64>,
 }
 
-impl Room {
+impl ServerCapacity {
     pub(super) fn new(packing: &Packing) -> Self {
-        let packed = Packed::new(packing);
-        Room {
-            used: packed.nothing_of(packing.capacity()),
+        let packed = PackedDemand::new(packing);
+        ServerCapacity {
+            used: packed.empty(packing.capacity()),
             packed,
         }
     }
@@ -85,7 +85,7 @@ pub(super) fn covers(room: &[u64], demand: &[u64]) -> bool {
 /// bit above it. If the resource is full, the field has its largest value, so that an overflow sets
 /// the guard bit. In almost all cases, one word is enough.
 #[derive(Clone, Debug)]
-pub(super) struct Packed {
+pub(super) struct PackedDemand {
     guards: Vec<u64>,
     /// The demands in row-major order (K × words).
     demand: Vec<u64>,
@@ -122,7 +122,7 @@ impl Words for Vec<u64> {
     }
 }
 
-impl Packed {
+impl PackedDemand {
     pub(super) fn new(packing: &Packing) -> Self {
         let (mut fields, mut word, mut shift) = (Vec::new(), 0, 0);
         for capacity in packing.capacity() {
@@ -143,7 +143,7 @@ impl Packed {
                 demand[i * words + field.word] |= packing.demand(i)[j] << field.shift;
             }
         }
-        Packed {
+        PackedDemand {
             guards,
             demand,
             fields,
@@ -154,7 +154,7 @@ impl Packed {
         self.guards.len()
     }
 
-    pub(super) fn nothing_of<U: Words>(&self, amounts: &[u64]) -> U {
+    pub(super) fn empty<U: Words>(&self, amounts: &[u64]) -> U {
         let mut words = vec![0; self.words()];
         for (field, amount) in self.fields.iter().zip(amounts) {
             words[field.word] |= (field.largest() - amount) << field.shift;
@@ -251,7 +251,7 @@ mod tests {
             }
             let workload = Workload::parse(&text, "t").unwrap().workload;
             let packing = Packing::new(&workload);
-            let mut room = Room::new(&packing);
+            let mut room = ServerCapacity::new(&packing);
             assert_eq!(room.used.len(), 1 + usize::from(digits == 13));
             let (mut free, mut inside) = (packing.capacity().to_vec(), Vec::new());
             for _ in 0..2000 {

@@ -3,9 +3,9 @@
 use serde::Serialize;
 use serde_json::Value;
 
-use super::{Family, Knows, Policy, Unsuitable};
+use super::{Family, Information, Policy, Unsuitable};
 use crate::schedule::Packing;
-use crate::workload::{Fleet, KnownSize, Workload};
+use crate::workload::{Fleet, SizeInformation, Workload};
 use synth_core::artifact::Findings;
 
 /// The settings of a rule as in a policy file. Most rules implement only the first two methods.
@@ -14,7 +14,7 @@ pub trait PolicyConfig {
     fn build(&self, fleet: &Fleet) -> Box<dyn Policy>;
 
     /// Describes the policy for a reader who has never seen it.
-    fn words(&self, workload: &Workload) -> String;
+    fn describe(&self, workload: &Workload) -> String;
 
     /// Checks that the numbers are in range and fit the servers. Whether the jobs have the required
     /// limits is checked elsewhere, for all rules.
@@ -26,7 +26,7 @@ pub trait PolicyConfig {
     }
 
     /// Returns whether the policy decides over all servers of a fleet.
-    fn pools(&self) -> bool {
+    fn is_for_fleet(&self) -> bool {
         false
     }
 
@@ -52,12 +52,12 @@ pub trait PolicyConfig {
 
     /// Returns the additional work per event, as a number of First-Fit events with a few types
     /// (about 70 ns each). It was measured once, so that it is the same on all machines.
-    fn added_work(&self, _workload: &Workload) -> f64 {
+    fn extra_work_per_event(&self, _workload: &Workload) -> f64 {
         0.0
     }
 
     /// Returns the values of the tuning parameters as a text for the record of the selection.
-    fn knobs_in_words(&self, _workload: &Workload) -> Option<String> {
+    fn describe_parameters(&self, _workload: &Workload) -> Option<String> {
         None
     }
 
@@ -92,15 +92,15 @@ pub struct NamedRule {
     /// Alternative names.
     pub aliases: &'static [&'static str],
     /// A one-line description.
-    pub about: &'static str,
+    pub description: &'static str,
     /// If `true`, the rule can stop jobs that are running.
     pub preempts: bool,
     /// The information that the rule uses about jobs if its parameter is not set.
-    pub knows: Knows,
+    pub information: Information,
     /// The number that may follow the name and a colon.
     pub parameter: Option<Parameter>,
     /// Whether the rule exists for fleets.
-    pub pools: bool,
+    pub is_for_fleet: bool,
     /// Returns the contents of its policy file.
     pub settings: Settings,
     /// Builds the rule for one server, where it may use more information than a policy file allows.
@@ -113,11 +113,11 @@ impl NamedRule {
     pub const PLAIN: NamedRule = NamedRule {
         name: "",
         aliases: &[],
-        about: "",
+        description: "",
         preempts: false,
-        knows: Knows::Means,
+        information: Information::Means,
         parameter: None,
-        pools: false,
+        is_for_fleet: false,
         settings: |_, _| Err(Unsuitable(String::new())),
         build: None,
     };
@@ -142,7 +142,7 @@ impl NamedRule {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Parameter {
     /// Its meaning.
-    pub what: &'static str,
+    pub meaning: &'static str,
     /// The minimum.
     pub least: f64,
     /// The default; `None` if it depends on the workload.
@@ -181,7 +181,7 @@ pub(super) use no_settings;
 
 /// Formats each number and each word in the settings as "name value", and each flag that is set as
 /// "name". Lists, such as the values of each type, are omitted.
-pub(super) fn settings_in_words(policy: &impl Serialize) -> Option<String> {
+pub(super) fn describe_settings(policy: &impl Serialize) -> Option<String> {
     let mut words = Vec::new();
     list_words(&serde_json::to_value(policy).ok()?, &mut words);
     Some(words.join(", "))
@@ -207,7 +207,7 @@ fn list_words(policy: &Value, words: &mut Vec<String>) {
 pub(super) const LET_IN: &[f64] = &[0.0, 0.05, 0.1, 0.2, 0.3, 0.5, 0.8, 1.3, 2.0, 4.0];
 
 /// Returns whether the types differ in mean size.
-pub fn has_lengths(workload: &Workload) -> bool {
+pub fn mean_sizes_differ(workload: &Workload) -> bool {
     let first = workload.types()[0].mean_size();
     workload.types().iter().any(|t| t.mean_size() != first)
 }
@@ -221,7 +221,7 @@ pub struct TuningContext<'a> {
     /// The upper bound of the switching rates \[1/time\] for which the policy is stable.
     pub largest_rate: f64,
     /// The types of which several jobs fit, in descending order of their load share.
-    pub several: Vec<usize>,
+    pub types_with_several: Vec<usize>,
     /// The number of servers of each shape, for rules that decide over a fleet.
     pub servers: Vec<u32>,
 }
@@ -230,7 +230,7 @@ impl<'a> TuningContext<'a> {
     /// Creates the context for a workload and the upper bound of its stable switching rates.
     pub fn new(workload: &'a Workload, largest_rate: f64) -> Self {
         let packing = Packing::new(workload);
-        let most: Vec<u32> = (0..packing.types()).map(|i| packing.alone(i)).collect();
+        let most: Vec<u32> = (0..packing.types()).map(|i| packing.max_jobs_alone(i)).collect();
         let shares = workload.load_shares();
         let mut several: Vec<usize> = (0..most.len()).filter(|i| most[*i] > 1).collect();
         several.sort_by(|a, b| shares[*b].total_cmp(&shares[*a]));
@@ -238,16 +238,16 @@ impl<'a> TuningContext<'a> {
             workload,
             most,
             largest_rate,
-            several,
+            types_with_several: several,
             servers: Vec::new(),
         }
     }
 }
 
 pub(crate) fn require_known(workload: &Workload, sizes: bool) -> Result<(), Unsuitable> {
-    let known = match workload.known() {
-        Some(KnownSize::Type) => "declares that only their types are known (`known: type`)",
-        Some(KnownSize::Limit(_) | KnownSize::TypeLimit) if sizes => {
+    let known = match workload.size_information() {
+        Some(SizeInformation::Type) => "declares that only their types are known (`known: type`)",
+        Some(SizeInformation::Limit(_) | SizeInformation::TypeLimit) if sizes => {
             "declares that only limits are known (`known: {limit: …}` or `known: type-limit`)"
         }
         None if !sizes => {

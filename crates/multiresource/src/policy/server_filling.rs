@@ -9,7 +9,7 @@ use synth_core::artifact::Findings;
 
 pub(super) const NAMED: NamedRule = NamedRule {
     name: "server-filling",
-    about: "serves the jobs with the largest need first, among the oldest jobs that fill all servers; only for one resource",
+    description: "serves the jobs with the largest need first, among the oldest jobs that fill all servers; only for one resource",
     preempts: true,
     settings: |fleet, _| {
         one_resource(fleet.envelope())?;
@@ -29,7 +29,7 @@ impl PolicyConfig for ServerFillingConfig {
         Box::new(rule.expect("the policy was checked: there is one resource"))
     }
 
-    fn words(&self, _: &Workload) -> String {
+    fn describe(&self, _: &Workload) -> String {
         "ServerFilling, with preemption: the policy selects the oldest jobs until their total need is at least the number of servers. These jobs are served in descending order of their need, and a job that does not fit is skipped.".into()
     }
 
@@ -52,7 +52,7 @@ impl PolicyConfig for ServerFillingConfig {
 
     /// A completed job is removed from a list. With 30 000 running jobs, this takes 35 times as
     /// long as First-Fit.
-    fn added_work(&self, workload: &Workload) -> f64 {
+    fn extra_work_per_event(&self, workload: &Workload) -> f64 {
         let running: f64 = workload.types().iter().map(|t| t.offered_load()).sum();
         running / 900.0
     }

@@ -5,7 +5,7 @@ use super::hosts::Hosts;
 use super::jobs::{Action, Counters, Entry, Job, Ticket, Type, Violation};
 use super::pools::Pools;
 use super::queued::Queued;
-use super::room::Room;
+use super::room::ServerCapacity;
 use crate::schedule::Packing;
 use crate::workload::{Fleet, Workload};
 use synth_simulation::Meter;
@@ -24,7 +24,7 @@ pub struct System {
     pub(super) vacant: Vec<u32>,
     pub(super) queued: Queued,
     pub(super) pools: Pools,
-    pub(super) room: Room,
+    pub(super) room: ServerCapacity,
     /// The units of each resource that are used by others. `None` if there were never any.
     pub(super) others: Option<Vec<u64>>,
     pub(super) hosts: Option<Hosts>,
@@ -38,7 +38,7 @@ pub struct System {
     pub(super) origin: f64,
     pub(super) actions: Vec<Action>,
     /// If `true`, decisions are added to `actions`.
-    pub noting: bool,
+    pub records_actions: bool,
     pub(super) counters: Counters,
     /// The last job that has ended, with its run time \[time\]. It is still in its slot until the
     /// next job arrives.
@@ -67,7 +67,7 @@ impl System {
             vacant: Vec::new(),
             queued: Queued::new(rates.len()),
             pools: Pools::new(&rates),
-            room: Room::new(&packing),
+            room: ServerCapacity::new(&packing),
             others: None,
             hosts: None,
             team: Vec::new(),
@@ -79,7 +79,7 @@ impl System {
             now: 0.0,
             origin: 0.0,
             actions: Vec::new(),
-            noting: true,
+            records_actions: true,
             counters: Counters::default(),
             ended: (Job::default(), 0.0),
             withdrawn: 0,
@@ -270,7 +270,7 @@ impl System {
         };
         let found = match servers {
             Some(servers) => hosts.takes(i, servers),
-            None => hosts.team(i, |_| true, &mut self.team),
+            None => hosts.find_servers(i, |_| true, &mut self.team),
         };
         if found {
             hosts.take(i, servers.unwrap_or(&self.team), slot);
@@ -331,7 +331,7 @@ impl System {
         entry.place = self.pools.join(i, slot);
         entry.work += self.now;
         entry.started = self.now;
-        if self.noting {
+        if self.records_actions {
             self.actions.push(Action::Start(i, self.job(slot)));
         }
     }
@@ -347,7 +347,7 @@ impl System {
         }
         self.wait_again(i, job);
         self.counters.preemptions += 1;
-        if self.noting {
+        if self.records_actions {
             self.actions.push(Action::Stop(i, job));
         }
         true

@@ -148,7 +148,7 @@ fn first_fit_skips_blocked_jobs_in_arrival_order() {
 }
 
 pub(crate) fn own(document: &str) -> MsrConfig {
-    let own = own_policy(document, "own", &section7().into()).unwrap();
+    let own = parse_custom_policy(document, "own", &section7().into()).unwrap();
     own.msr().unwrap().clone()
 }
 

@@ -142,7 +142,7 @@ impl System {
     }
 
     /// Sets how [`System::start`] selects one of the servers that have enough free capacity.
-    pub fn place_by(&mut self, placement: Placement) {
+    pub fn set_placement(&mut self, placement: Placement) {
         if let Some(hosts) = &mut self.hosts {
             hosts.set_placement(placement);
         }
@@ -213,7 +213,7 @@ impl System {
         }
     }
 
-    pub(super) fn find_team(&self, i: usize, team: &mut Vec<usize>) -> bool {
+    pub(super) fn find_servers(&self, i: usize, team: &mut Vec<usize>) -> bool {
         let nodes = self.nodes(i);
         team.clear();
         self.any_server(i, |n| {
@@ -233,7 +233,7 @@ impl System {
     }
 
     /// Returns the free units of resource `j` on all servers.
-    pub fn free_room(&self, j: usize) -> f64 {
+    pub fn total_free(&self, j: usize) -> f64 {
         match &self.hosts {
             None => self.room.free(j) as f64,
             Some(hosts) => hosts.free(j),

@@ -30,7 +30,7 @@ pub struct Item<N> {
     /// The cost of a job, given the prices of the resources.
     pub cost: N,
     /// Largest count.
-    pub most: u32,
+    pub max_count: u32,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -76,8 +76,8 @@ where
     /// Fixes the next item at the largest count that fits. There must be one.
     pub fn descend(&mut self) {
         let item = self.items[self.taken.len()];
-        let most = self.packing.most(item.job_type, &self.room);
-        self.settle(most.min(item.most));
+        let most = self.packing.max_jobs_in(item.job_type, &self.room);
+        self.settle(most.min(item.max_count));
     }
 
     /// Removes one job of the last item if this is promising. Otherwise it continues with the
@@ -123,7 +123,7 @@ where
     fn unsettle(&mut self) -> Option<u32> {
         let Taken { count, value, left } = self.taken.pop()?;
         let job_type = self.items[self.taken.len()].job_type;
-        self.packing.give_back(job_type, count, &mut self.room);
+        self.packing.release(job_type, count, &mut self.room);
         (self.value, self.left) = (value, left);
         Some(count)
     }

@@ -31,7 +31,7 @@ pub fn enumerate(packing: &Packing, budget: usize) -> Enumeration {
 
 /// Returns all maximal schedules in lexicographic order.
 ///
-/// `None` if there are more than `most`, or more than `visits` schedules are visited.
+/// `None` if there are more than `max_jobs_in`, or more than `visits` schedules are visited.
 pub fn maximal(packing: &Packing, most: usize, mut visits: usize) -> Option<Vec<Schedule>> {
     let mut found = Vec::new();
     let complete = visit_schedules(packing, true, |schedule, room| {
@@ -39,7 +39,7 @@ pub fn maximal(packing: &Packing, most: usize, mut visits: usize) -> Option<Vec<
             return false;
         }
         visits -= 1;
-        if (0..packing.types()).all(|i| packing.most(i, room) == 0) {
+        if (0..packing.types()).all(|i| packing.max_jobs_in(i, room) == 0) {
             found.push(schedule.to_vec());
         }
         found.len() <= most
@@ -70,7 +70,7 @@ fn visit_from(
     if i == packing.types() {
         return visit(schedule, room);
     }
-    let most = packing.most(i, room);
+    let most = packing.max_jobs_in(i, room);
     let is_last = i + 1 == packing.types();
     for count in if filled && is_last { most } else { 0 }..=most {
         let mut left = room.to_vec();

@@ -24,7 +24,7 @@ const ROUNDING: f64 = 1e-12;
 fn bound<'a>(items: impl Iterator<Item = &'a Item<f64>>, mut left: f64) -> f64 {
     let mut bound = 0.0;
     for item in items {
-        let all = f64::from(item.most);
+        let all = f64::from(item.max_count);
         if item.cost > 0.0 && all * item.cost >= left {
             return bound + item.value * (left / item.cost).max(0.0);
         }
@@ -134,7 +134,7 @@ impl Knapsack {
                 job_type: i,
                 value: values[i] as f64,
                 cost: pairs.map(|(share, price)| share[i] * price).sum::<f64>() / sum,
-                most: bounds[i],
+                max_count: bounds[i],
             });
         }
         // This is infinite if the cost is zero.

@@ -90,13 +90,13 @@ impl Packing {
     }
 
     /// Returns the dominant share of type `i`: its largest fraction of any resource.
-    pub fn largest_share(&self, i: usize) -> f64 {
+    pub fn dominant_share(&self, i: usize) -> f64 {
         let shares = (0..self.capacity.len()).map(|j| self.share(i, j));
         shares.fold(0.0, f64::max)
     }
 
     /// Returns the capacity that is not used by a schedule (R), or `None` if it does not fit.
-    pub fn room(&self, schedule: &[u32]) -> Option<Vec<u64>> {
+    pub fn free_capacity(&self, schedule: &[u32]) -> Option<Vec<u64>> {
         let left = |j: usize| {
             let left = u128::from(self.capacity[j]).checked_sub(self.used(schedule, j))?;
             Some(u64::try_from(left).expect("at most the capacity is left"))
@@ -115,19 +115,19 @@ impl Packing {
         schedule.len() == self.types() && self.fits_in(schedule, &self.capacity)
     }
 
-    /// Returns whether a schedule fits into the free capacity `room`.
+    /// Returns whether a schedule fits into the free capacity `free_capacity`.
     pub fn fits_in(&self, schedule: &[u32], room: &[u64]) -> bool {
         let mut room = room.iter().enumerate();
         room.all(|(j, room)| self.used(schedule, j) <= u128::from(*room))
     }
 
     /// Returns how many jobs of type `i` fit on the empty server.
-    pub fn alone(&self, i: usize) -> u32 {
-        self.most(i, &self.capacity)
+    pub fn max_jobs_alone(&self, i: usize) -> u32 {
+        self.max_jobs_in(i, &self.capacity)
     }
 
-    /// Returns how many jobs of type `i` fit into the free capacity `room`.
-    pub fn most(&self, i: usize, room: &[u64]) -> u32 {
+    /// Returns how many jobs of type `i` fit into the free capacity `free_capacity`.
+    pub fn max_jobs_in(&self, i: usize, room: &[u64]) -> u32 {
         let demanded = room.iter().zip(&self.demand[i]).filter(|(_, d)| **d > 0);
         let most = demanded.map(|(r, d)| r / d).min();
         let most = most.expect("a checked workload's types demand something");
@@ -142,7 +142,7 @@ impl Packing {
     }
 
     /// Adds `count` jobs of type `i` back to the free capacity.
-    pub fn give_back(&self, i: usize, count: u32, room: &mut [u64]) {
+    pub fn release(&self, i: usize, count: u32, room: &mut [u64]) {
         for (r, d) in room.iter_mut().zip(&self.demand[i]) {
             *r += u64::from(count) * d;
         }
@@ -150,12 +150,12 @@ impl Packing {
 
     /// Adds jobs to a schedule in the given `order` of the types until it is maximal. If the
     /// schedule does not fit, it is returned without changes.
-    pub fn filled(&self, mut schedule: Schedule, order: &[usize]) -> Schedule {
-        let Some(mut room) = self.room(&schedule) else {
+    pub fn extended_to_maximal(&self, mut schedule: Schedule, order: &[usize]) -> Schedule {
+        let Some(mut room) = self.free_capacity(&schedule) else {
             return schedule;
         };
         for &i in order {
-            let more = self.most(i, &room);
+            let more = self.max_jobs_in(i, &room);
             self.take(i, more, &mut room);
             schedule[i] += more;
         }
@@ -164,8 +164,8 @@ impl Packing {
 
     /// Returns whether no further job of any type fits.
     pub fn is_maximal(&self, schedule: &[u32]) -> bool {
-        self.room(schedule)
-            .is_some_and(|room| (0..self.types()).all(|i| self.most(i, &room) == 0))
+        self.free_capacity(schedule)
+            .is_some_and(|room| (0..self.types()).all(|i| self.max_jobs_in(i, &room) == 0))
     }
 }
 
@@ -190,7 +190,7 @@ impl Fluid {
         };
         let utilization: Vec<f64> = (0..workload.resources().len()).map(fraction).collect();
         Fluid {
-            bottleneck: largest(&utilization),
+            bottleneck: index_of_largest(&utilization),
             utilization,
         }
     }
@@ -203,7 +203,7 @@ impl Fluid {
 
 /// Returns the index of the largest number, and the first of them if there are ties; 0 if the list
 /// is empty.
-pub fn largest(numbers: &[f64]) -> usize {
+pub fn index_of_largest(numbers: &[f64]) -> usize {
     let descending = (0..numbers.len()).rev();
     let largest = descending.max_by(|a, b| numbers[*a].total_cmp(&numbers[*b]));
     largest.unwrap_or(0)
@@ -215,7 +215,7 @@ pub fn price(units: &[u64], prices: &[f64]) -> f64 {
 }
 
 /// Returns `Σ_i v_i u_i`: the value of a schedule.
-pub fn worth(schedule: &[u32], values: &[f64]) -> f64 {
+pub fn schedule_value(schedule: &[u32], values: &[f64]) -> f64 {
     let jobs = schedule.iter().zip(values);
     jobs.map(|(u, v)| f64::from(*u) * v).sum()
 }

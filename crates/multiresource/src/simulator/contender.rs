@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use super::{Run, Simulation};
 use crate::policy::{
-    Backfilling, BackfillingConfig, Family, Knows, NAMED_RULES, NamedRule, Parameter, Policy,
+    Backfilling, BackfillingConfig, Family, Information, NAMED_RULES, NamedRule, Parameter, Policy,
     Unsuitable, Violation, require_known,
 };
-use crate::workload::{Fleet, KnownSize, Workload};
+use crate::workload::{Fleet, SizeInformation, Workload};
 use synth_core::document::nearest;
 use synth_simulation::{Progress, Settings};
 
@@ -21,11 +21,11 @@ pub enum Contender {
     /// A policy from an artifact.
     Policy(Box<Family>),
     /// A rule that is defined outside of the library.
-    Other(Arc<dyn OtherRule>),
+    External(Arc<dyn ExternalRule>),
 }
 
 /// A named rule that is defined outside of the library. It must support one server and fleets.
-pub trait OtherRule: Debug + Send + Sync {
+pub trait ExternalRule: Debug + Send + Sync {
     /// Returns the name.
     fn name(&self) -> &'static str;
 
@@ -40,19 +40,19 @@ pub trait OtherRule: Debug + Send + Sync {
     }
 
     /// Returns the information that it uses about the jobs of this fleet.
-    fn knows(&self, fleet: &Fleet) -> Knows;
+    fn information(&self, fleet: &Fleet) -> Information;
 
     /// Builds the rule for a fleet, or returns the reason why it cannot serve it.
     fn rule(&self, fleet: &Fleet) -> Result<Box<dyn Policy>, Unsuitable>;
 }
 
 thread_local! {
-    static ADDED: RefCell<Vec<Arc<dyn OtherRule>>> = const { RefCell::new(Vec::new()) };
+    static ADDED: RefCell<Vec<Arc<dyn ExternalRule>>> = const { RefCell::new(Vec::new()) };
 }
 
 /// Calls `run` with additional named rules, which are only available in this thread.
-pub fn with_rules<T>(rules: Vec<Arc<dyn OtherRule>>, run: impl FnOnce() -> T) -> T {
-    struct Before(Vec<Arc<dyn OtherRule>>);
+pub fn with_rules<T>(rules: Vec<Arc<dyn ExternalRule>>, run: impl FnOnce() -> T) -> T {
+    struct Before(Vec<Arc<dyn ExternalRule>>);
     impl Drop for Before {
         fn drop(&mut self) {
             ADDED.set(std::mem::take(&mut self.0));
@@ -62,7 +62,7 @@ pub fn with_rules<T>(rules: Vec<Arc<dyn OtherRule>>, run: impl FnOnce() -> T) ->
     run()
 }
 
-fn added(name: &str) -> Option<Arc<dyn OtherRule>> {
+fn added(name: &str) -> Option<Arc<dyn ExternalRule>> {
     ADDED.with_borrow(|rules| rules.iter().find(|rule| rule.name() == name).cloned())
 }
 
@@ -108,7 +108,7 @@ impl Contender {
     /// Parses a rule for one server, `name` or `name:parameter`.
     pub fn parse(text: &str) -> Result<Contender, String> {
         if let Some(rule) = added(text) {
-            return Ok(Contender::Other(rule));
+            return Ok(Contender::External(rule));
         }
         if let Some(choices) = Backfilling::parse(text) {
             return choices.map(Contender::Backfilling);
@@ -131,7 +131,7 @@ impl Contender {
             true => " for the servers of a fleet",
             false => " that places jobs on devices",
         };
-        let rule = find(text, scope, |rule| rule.pools)?;
+        let rule = find(text, scope, |rule| rule.is_for_fleet)?;
         Ok(Contender::Rule(rule, None))
     }
 
@@ -141,7 +141,7 @@ impl Contender {
             Contender::Rule(rule, _) => rule.name,
             Contender::Backfilling(_) => "backfilling",
             Contender::Policy(policy) => policy.called(),
-            Contender::Other(rule) => rule.name(),
+            Contender::External(rule) => rule.name(),
         }
     }
 
@@ -151,29 +151,29 @@ impl Contender {
             Contender::Rule(rule, _) => rule.preempts,
             Contender::Backfilling(_) => false,
             Contender::Policy(policy) => policy.preempts(),
-            Contender::Other(rule) => rule.preempts(),
+            Contender::External(rule) => rule.preempts(),
         }
     }
 
     /// Returns the information that it uses about the jobs of this fleet.
-    pub fn knows_of(&self, fleet: &Fleet) -> Knows {
-        if let Contender::Other(rule) = self {
-            return rule.knows(fleet);
+    pub fn information_about(&self, fleet: &Fleet) -> Information {
+        if let Contender::External(rule) = self {
+            return rule.information(fleet);
         }
         let plans = match self {
-            Contender::Rule(rule, _) => rule.knows != Knows::Means,
-            Contender::Backfilling(_) | Contender::Other(_) => true,
+            Contender::Rule(rule, _) => rule.information != Information::Means,
+            Contender::Backfilling(_) | Contender::External(_) => true,
             Contender::Policy(policy) => {
-                let looks = (**policy).clone().by_jobs().is_some();
+                let looks = (**policy).clone().job_order_mut().is_some();
                 policy.needs_limits() || looks && fleet.envelope().has_limits()
             }
         };
-        match (self, fleet.envelope().known()) {
-            _ if !plans => Knows::Means,
-            (Contender::Rule(_, Some(inflation)), _) if *inflation > 1.0 => Knows::Estimates,
-            (Contender::Rule(_, Some(_)), _) => Knows::Sizes,
-            (_, Some(KnownSize::Limit(_) | KnownSize::TypeLimit)) => Knows::Estimates,
-            _ => Knows::Sizes,
+        match (self, fleet.envelope().size_information()) {
+            _ if !plans => Information::Means,
+            (Contender::Rule(_, Some(inflation)), _) if *inflation > 1.0 => Information::Estimates,
+            (Contender::Rule(_, Some(_)), _) => Information::Sizes,
+            (_, Some(SizeInformation::Limit(_) | SizeInformation::TypeLimit)) => Information::Estimates,
+            _ => Information::Sizes,
         }
     }
 
@@ -181,10 +181,10 @@ impl Contender {
     ///
     /// # Errors
     /// If the rule cannot serve the fleet, with the reason and the rules that can.
-    pub fn rule(&self, fleet: &Fleet) -> Result<Box<dyn Policy>, Failure> {
+    pub fn build_policy(&self, fleet: &Fleet) -> Result<Box<dyn Policy>, Failure> {
         let is_one = fleet.is_one_server();
         match self {
-            Contender::Rule(rule, None) if !is_one && rule.pools => {
+            Contender::Rule(rule, None) if !is_one && rule.is_for_fleet => {
                 let others = "first-fit, fcfs and best-fit".into();
                 let unsuitable = |why| Failure::Unsuitable {
                     rule: rule.name,
@@ -198,17 +198,17 @@ impl Contender {
                     "the policy works with amounts, but a resource of this workload consists of devices: choose a rule such as fcfs, first-fit, best-fit, easy or easy+sjf",
                 ))
             }
-            Contender::Policy(policy) if !is_one && policy.pools() => Ok(policy.build(fleet)),
+            Contender::Policy(policy) if !is_one && policy.is_for_fleet() => Ok(policy.build(fleet)),
             Contender::Rule(..) | Contender::Policy(_) if !is_one => Err(Failure::Servers(
                 "the policy is for one server, but the workload has a fleet",
             )),
-            Contender::Policy(policy) if policy.pools() => Err(Failure::Servers(
+            Contender::Policy(policy) if policy.is_for_fleet() => Err(Failure::Servers(
                 "the policy is for a fleet, but the workload has one server",
             )),
             _ => {
                 let can = |other: &Self| match is_one {
                     true => other.build(fleet).is_ok(),
-                    false => other.rule(fleet).is_ok(),
+                    false => other.build_policy(fleet).is_ok(),
                 };
                 self.build(fleet).map_err(|why| self.unsuitable(why, can))
             }
@@ -226,7 +226,7 @@ impl Contender {
             ));
         }
         let of = |own: &Self| match own {
-            Contender::Rule(rule, _) if !(fleet.is_one_server() || rule.pools) => {
+            Contender::Rule(rule, _) if !(fleet.is_one_server() || rule.is_for_fleet) => {
                 Err(Unsuitable("it is for one server".into()))
             }
             Contender::Policy(policy) => Ok((**policy).clone()),
@@ -234,7 +234,7 @@ impl Contender {
                 require_known(fleet.envelope(), false)?;
                 Ok(BackfillingConfig::of(*choices, fleet)?.into())
             }
-            Contender::Other(_) => Err(Unsuitable("policy files do not support it".into())),
+            Contender::External(_) => Err(Unsuitable("policy files do not support it".into())),
             Contender::Rule(rule, parameter) => {
                 let settings = (rule.settings)(fleet, *parameter)?;
                 if settings.needs_limits() {
@@ -243,7 +243,7 @@ impl Contender {
                 Ok(settings)
             }
         };
-        self.rule(fleet)?;
+        self.build_policy(fleet)?;
         of(self).map_err(|why| self.unsuitable(why, |other| of(other).is_ok()))
     }
 
@@ -262,8 +262,8 @@ impl Contender {
     fn build(&self, fleet: &Fleet) -> Result<Box<dyn Policy>, Unsuitable> {
         let workload = fleet.envelope();
         match self {
-            Contender::Backfilling(choices) => choices.by_what_is_known(fleet),
-            Contender::Other(rule) => rule.rule(fleet),
+            Contender::Backfilling(choices) => choices.with_declared_information(fleet),
+            Contender::External(rule) => rule.rule(fleet),
             // The start latency is only defined for jobs that start once.
             _ if self.preempts() && workload.start_latency().is_some() => {
                 Err(Unsuitable(PREEMPTED_LATENCY.into()))
@@ -298,7 +298,7 @@ impl Contender {
     ) -> Result<Run, Failure> {
         let mut simulation = self.begin_on(fleet, settings)?;
         let settings = match self {
-            Contender::Other(rule) if rule.runs_in_turn() => &Settings {
+            Contender::External(rule) if rule.runs_in_turn() => &Settings {
                 in_turn: true,
                 ..settings.clone()
             },
@@ -313,7 +313,7 @@ impl Contender {
         fleet: &'w Fleet,
         settings: &Settings,
     ) -> Result<Simulation<'w>, Failure> {
-        Ok(Simulation::new(fleet, &*self.rule(fleet)?, settings))
+        Ok(Simulation::new(fleet, &*self.build_policy(fleet)?, settings))
     }
 }
 
@@ -355,7 +355,7 @@ fn parameter_of(rule: &NamedRule, text: Option<&str>) -> Result<Option<f64>, Str
             value.map(Some).ok_or_else(|| {
                 format!(
                     "the parameter of {name} is {}, from {} to {}, but `{text}` was given; write for instance {name}:{}",
-                    own.what, own.least, Parameter::MOST, own.default.unwrap_or(own.least)
+                    own.meaning, own.least, Parameter::MOST, own.default.unwrap_or(own.least)
                 )
             })
         }
@@ -396,11 +396,11 @@ mod tests {
                 rule.name
             );
             let fleet = workload.clone().into();
-            let built = contender.rule(&fleet).unwrap();
-            assert_eq!(built.knows(), contender.knows_of(&fleet), "{}", rule.name);
+            let built = contender.build_policy(&fleet).unwrap();
+            assert_eq!(built.information(), contender.information_about(&fleet), "{}", rule.name);
         }
         let inflated = Contender::parse("easy:3").unwrap();
-        assert_eq!(inflated.knows_of(&workload.into()), Knows::Estimates);
+        assert_eq!(inflated.information_about(&workload.into()), Information::Estimates);
     }
 
     #[test]

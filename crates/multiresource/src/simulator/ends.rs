@@ -1,23 +1,23 @@
 use std::collections::BTreeSet;
 
 use crate::policy::{Action, System};
-use crate::workload::{JobType, KnownSize, Workload};
+use crate::workload::{JobType, SizeInformation, Workload};
 use synth_core::number::Decimal;
-use synth_queues::law::Size;
-use synth_simulation::{Calendar, RandomStream, Sampler};
+use synth_queues::law::SizeDistribution;
+use synth_simulation::{CompletionQueue, RandomStream, Sampler};
 
 /// A calendar of the ends of the running jobs, which is not visible to the policy. The end of a job
 /// is known as soon as it starts.
 ///
 /// With the default, the size of each job must be given.
 #[derive(Default)]
-pub struct Ends {
+pub struct CompletionTimes {
     laws: Vec<Sampler>,
     latency: Option<Sampler>,
     /// The mean start latency, which is added to the limits \[time\].
     mean_latency: f64,
     limits: Limits,
-    calendar: Calendar,
+    calendar: CompletionQueue,
 }
 
 #[derive(Default)]
@@ -30,24 +30,24 @@ enum Limits {
     OfType(Vec<f64>),
 }
 
-impl Ends {
+impl CompletionTimes {
     /// Creates an empty calendar, and the distributions of the sizes and limits.
     pub fn new(workload: &Workload) -> Self {
         let types = workload.types();
-        Ends {
+        CompletionTimes {
             laws: types.iter().map(|t| Sampler::of(t.size())).collect(),
             latency: workload.start_latency().map(Sampler::of),
-            mean_latency: workload.start_latency().map_or(0.0, Size::mean),
-            limits: match workload.known() {
-                None | Some(KnownSize::Type) => Limits::Unknown,
-                Some(KnownSize::Size) => Limits::Factor(Sampler::Deterministic(1.0)),
-                Some(KnownSize::Limit(factor)) => Limits::Factor(Sampler::of(factor)),
-                Some(KnownSize::TypeLimit) => {
+            mean_latency: workload.start_latency().map_or(0.0, SizeDistribution::mean),
+            limits: match workload.size_information() {
+                None | Some(SizeInformation::Type) => Limits::Unknown,
+                Some(SizeInformation::Size) => Limits::Factor(Sampler::Deterministic(1.0)),
+                Some(SizeInformation::Limit(factor)) => Limits::Factor(Sampler::of(factor)),
+                Some(SizeInformation::TypeLimit) => {
                     let limit = |t: &JobType| t.limit().map_or(f64::INFINITY, Decimal::value);
                     Limits::OfType(types.iter().map(limit).collect())
                 }
             },
-            calendar: Calendar::default(),
+            calendar: CompletionQueue::default(),
         }
     }
 
@@ -127,18 +127,18 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
 
-    fn system() -> (System, Ends) {
+    fn system() -> (System, CompletionTimes) {
         let text = "kind: multiresource\ntime_unit: s\nserver: {capacity: {cpu: 4}}\njobs:\n  \
             - {name: a, demand: {cpu: 1}, arrival_rate: 1, mean_size: 1}\n";
         let workload = Workload::parse(text, "t").unwrap().workload;
-        (System::new(&workload, 0, true), Ends::new(&workload))
+        (System::new(&workload, 0, true), CompletionTimes::new(&workload))
     }
 
     fn arrive(system: &mut System, size: f64, now: f64) {
         system.arrive_sized(0, now, size);
     }
 
-    fn follow(system: &mut System, calendar: &mut Ends) -> f64 {
+    fn follow(system: &mut System, calendar: &mut CompletionTimes) -> f64 {
         calendar.follow(system);
         calendar.audit(system);
         system.clear_actions();

@@ -1,11 +1,11 @@
 use super::laws;
 use super::measures::Columns;
-use super::server::{Happened, Server};
+use super::server::{EventOutcome, Server};
 use crate::policy::{Counters, Violation};
 use crate::workload::Workload;
 use synth_simulation::{
-    Arrival, BURST, Coming, JobClass, Passed, RandomStream, Recorder, Replication,
-    ReplicationSoFar, Settings, Streams,
+    Arrival, BURST, ArrivalBuffer, JobClass, Passed, RandomStream, Recorder, Replication,
+    ReplicationState, Settings, Streams,
 };
 
 /// A running simulation. There is a separate random stream for each of arrivals, sizes and service,
@@ -16,7 +16,7 @@ pub(super) struct Engine {
     recorder: Recorder,
     columns: Columns,
     events: u64,
-    coming: Coming,
+    coming: ArrivalBuffer,
     sizes: RandomStream,
     service: RandomStream,
     /// The number of switches before the present bucket of the series.
@@ -45,7 +45,7 @@ impl Engine {
             recorder: Recorder::new(classes, columns.width(), settings),
             columns,
             events: 0,
-            coming: Coming::new(laws::arrivals(workload, arrivals)),
+            coming: ArrivalBuffer::new(laws::arrivals(workload, arrivals)),
             sizes,
             service,
             switches: 0,
@@ -56,16 +56,16 @@ impl Engine {
     #[inline(always)]
     fn step(&mut self) {
         let arrival = self.coming.peek();
-        let (now, due) = self.server.due(arrival.time);
+        let (now, due) = self.server.next_event(arrival.time);
         while now >= self.recorder.series.next_tick() {
             self.tick(now);
         }
         match due {
             None => self.arrive(arrival),
             Some(due) => match self.server.happen(now, due, &mut self.service) {
-                Happened::Nothing => return,
-                Happened::Clock => {}
-                Happened::Departure(i, stay) => {
+                EventOutcome::Nothing => return,
+                EventOutcome::Clock => {}
+                EventOutcome::Departure(i, stay) => {
                     let system = &self.server.system;
                     let present = || system.present(i);
                     self.recorder.departed(i, stay, system.now(), present);
@@ -93,7 +93,7 @@ impl Engine {
         system.advance(at);
         for j in 0..self.columns.resources {
             let waits = system.queued().next().is_some();
-            let free = if waits { system.free_room(j) } else { 0.0 };
+            let free = if waits { system.total_free(j) } else { 0.0 };
             series.extra_mut()[self.columns.wasted(j)] += free * length * count;
         }
         if closes {
@@ -119,7 +119,7 @@ impl Engine {
     }
 }
 
-impl ReplicationSoFar for Engine {
+impl ReplicationState for Engine {
     fn recorder(&self) -> &Recorder {
         &self.recorder
     }

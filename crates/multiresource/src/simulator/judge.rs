@@ -1,9 +1,9 @@
 use super::{Run, TypeResult};
 use crate::artifact::{Artifact, Claim, Family, Measure, Method, MsrConfig, Quantity, unmet};
 use crate::workload::Workload;
-use synth_core::artifact::{Quantity as _, Side, Unmet};
+use synth_core::artifact::{Quantity as _, Side, ViolatedAssumptions};
 use synth_simulation::{
-    self as simulation, Estimate, Found, Health, Measuring, Threshold, Unsettled, Watch, Watched,
+    self as simulation, Estimate, ClaimMeasurement, Health, ClaimMeter, Threshold, NotConverged, Watch, Watched,
     judge_all,
 };
 
@@ -11,14 +11,14 @@ use synth_simulation::{
 pub type Judgement = simulation::Judgement<Quantity>;
 
 /// Returns the thresholds that are required to examine all of the claims of an artifact.
-pub fn watches(artifact: &Artifact, workload: &Workload) -> Vec<Watch> {
+pub fn thresholds_to_record(artifact: &Artifact, workload: &Workload) -> Vec<Watch> {
     let claims = artifact.claims.iter();
     claims.filter_map(|c| watch(c, workload)).collect()
 }
 
 /// Judges the claims of an artifact by using a run that satisfies the conditions of the claims.
 ///
-/// The run must have recorded all of the [`watches`]. If there is a fleet, then `workload` must be
+/// The run must have recorded all of the [`thresholds_to_record`]. If there is a fleet, then `workload` must be
 /// its envelope.
 pub fn judge(artifact: &Artifact, workload: &Workload, run: &Run) -> Vec<Judgement> {
     let judge = Judge {
@@ -39,7 +39,7 @@ struct Judge<'a> {
     run: &'a Run,
 }
 
-impl Measuring<Quantity> for Judge<'_> {
+impl ClaimMeter<Quantity> for Judge<'_> {
     fn unexamined(&self, claim: &Claim) -> Option<&'static str> {
         match claim.quantity.row().measure {
             Measure::Nothing(why) => Some(why),
@@ -61,18 +61,18 @@ impl Measuring<Quantity> for Judge<'_> {
         }
     }
 
-    fn unmet(&self, claim: &Claim) -> Unmet {
+    fn unmet(&self, claim: &Claim) -> ViolatedAssumptions {
         let job_type = claim.job_type.as_deref();
         let preempts = self.policy.preempts();
         unmet(&claim.holds_for, job_type, self.workload, preempts)
     }
 
-    fn found(&self, claim: &Claim) -> Option<Found> {
+    fn found(&self, claim: &Claim) -> Option<ClaimMeasurement> {
         let run = self.run;
         let of_type = self.of_type(claim);
-        let mean = |measured: Option<Estimate>| Some(Found::mean(measured?, claim.value));
+        let mean = |measured: Option<Estimate>| Some(ClaimMeasurement::mean(measured?, claim.value));
         let queue = |measured: Option<Estimate>, side: Side| {
-            Some(Found::of_queue(
+            Some(ClaimMeasurement::of_queue(
                 measured?,
                 claim.value,
                 claim.half_width,
@@ -95,13 +95,13 @@ impl Measuring<Quantity> for Judge<'_> {
             Measure::WeightedResponse => queue(run.weighted_response, Side::Equal),
             Measure::NumberAbove => {
                 let (p, mean) = (claim.value, of_type?.1.mean_number?);
-                Some(Found::above(self.watched(claim)?.above?, p, &mean))
+                Some(ClaimMeasurement::above(self.watched(claim)?.above?, p, &mean))
             }
             Measure::WaitingAbove | Measure::ResponseAbove => {
                 let (above, mean) = (self.watched(claim)?.above?, of_type?.1.mean_response?);
                 Some(match claim.half_width {
-                    Some(own) if claim.value == 0.0 => Found::hardly_above(above, own, &mean),
-                    own => Found::above(above, claim.value, &mean).known_within(own),
+                    Some(own) if claim.value == 0.0 => ClaimMeasurement::above_zero_claim(above, own, &mean),
+                    own => ClaimMeasurement::above(above, claim.value, &mean).known_within(own),
                 })
             }
             Measure::Percentile(_) if claim.job_type.is_none() => {
@@ -114,7 +114,7 @@ impl Measuring<Quantity> for Judge<'_> {
             Measure::Percentile(place) => {
                 let found = of_type?.1;
                 let p = 1.0 - claim.quantity.row().measure.percentile()?;
-                let above = Found::above(self.watched(claim)?.above?, p, &found.mean_response?);
+                let above = ClaimMeasurement::above(self.watched(claim)?.above?, p, &found.mean_response?);
                 Some(above.for_percentile(found.percentiles?[place]))
             }
             Measure::Nothing(_) => None,
@@ -124,12 +124,12 @@ impl Measuring<Quantity> for Judge<'_> {
             Some((_, measured)) => (measured.mean_number, measured.completions),
             None => (run.mean_number, u64::MAX),
         };
-        Some(found.settled(number, jobs))
+        Some(found.trusted_if_long(number, jobs))
     }
 
     fn excess(&self, claim: &Claim) -> Option<Vec<f64>> {
         // If there is a slow clock, the queues may be longer than their mean for the whole run.
-        if let Some(Unsettled::SlowClock { .. }) = self.run.unsettled {
+        if let Some(NotConverged::SlowClock { .. }) = self.run.unsettled {
             return None;
         }
         let weights = match claim.quantity.row().measure {

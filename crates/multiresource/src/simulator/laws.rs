@@ -21,7 +21,7 @@ pub(super) fn arrivals(workload: &Workload, stream: RandomStream) -> Arrivals {
 
 fn flow(common: &CommonModulation) -> Modulated {
     let rates = common.relative_factors();
-    Modulated::new(rates, &rows(&common.switching), &common.stationary_law())
+    Modulated::new(rates, &rows(&common.switching), &common.stationary_distribution())
 }
 
 /// Returns the mean rate of the batches and their distribution, or the rate of single jobs.
@@ -34,7 +34,7 @@ fn batches(job_type: &JobType) -> (f64, Option<Batches>) {
             ..
         } => {
             let weights = weights(probabilities.as_deref(), sizes.len());
-            let part = job_type.arrivals().alike();
+            let part = job_type.arrivals().equal_size_fraction();
             let alike = (part > 0.0).then(|| (part, Sampler::of(job_type.size())));
             let batches = Batches::new(sizes.clone(), &weights, alike);
             (rate.value(), Some(batches))
@@ -56,7 +56,7 @@ fn process(job_type: &JobType) -> Process {
             Process::Batches(batches, Sampler::of(interarrival))
         }
         ArrivalProcess::MarkovModulated { rates, switching } => {
-            let initial = job_type.arrivals().stationary_law();
+            let initial = job_type.arrivals().stationary_distribution();
             Process::Modulated(Modulated::new(numbers(rates), &rows(switching), &initial))
         }
         ArrivalProcess::Batches { .. } => match batches(job_type) {
@@ -76,10 +76,10 @@ mod tests {
     use super::*;
     use crate::workload::Workload;
     use statrs::function::erf::erfc;
-    use synth_queues::law::Size;
+    use synth_queues::law::SizeDistribution;
     use synth_simulation::Streams;
 
-    fn sampler(law: &str) -> (Sampler, Size) {
+    fn sampler(law: &str) -> (Sampler, SizeDistribution) {
         let text = format!(
             "kind: multiresource\ntime_unit: s\nserver: {{capacity: {{cpu: 1}}}}\njobs:\n  - {{name: a, demand: {{cpu: 1}}, arrival_rate: .1, size: {law}}}\n"
         );
@@ -237,7 +237,7 @@ mod tests {
             let size = sampler(law).1;
             for x in draws(law, 100_000) {
                 assert!(x.is_normal() && x > 0.0, "{law}: {x}");
-                if let Size::Pareto { low, high, .. } = &size {
+                if let SizeDistribution::Pareto { low, high, .. } = &size {
                     assert!((low.value()..=high.value()).contains(&x), "{law}: {x}");
                 }
             }

@@ -7,10 +7,10 @@ use synth_queues::law::CommonModulation;
 use synth_simulation::{self as simulation, EndedRuns, Estimate, JobClass, Sample, Stretch};
 
 /// The results of a simulation.
-pub type Run = simulation::Run<Measures, Offered>;
+pub type Run = simulation::Run<Measures, TypeMeasures>;
 
 /// The results for one of the job types.
-pub type TypeResult = simulation::ClassResult<Offered>;
+pub type TypeResult = simulation::ClassResult<TypeMeasures>;
 
 /// Additional measurements that are made for the whole run.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
@@ -33,7 +33,7 @@ pub struct Measures {
 
 /// Additional measurements that are made for each of the types.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-pub struct Offered {
+pub struct TypeMeasures {
     /// The mean number of slots that are offered by the policy, if it reports it.
     pub mean_offered: Option<Estimate>,
 }
@@ -41,14 +41,14 @@ pub struct Offered {
 /// Returns the job types of a workload, in its order, for the statistics.
 pub fn classes(workload: &Workload) -> Vec<JobClass> {
     let types = workload.types().iter().zip(workload.load_shares());
-    let common = workload.modulation().map_or(0.0, CommonModulation::excess);
+    let common = workload.modulation().map_or(0.0, CommonModulation::excess_dispersion);
     let common = workload.total_arrival_rate() * common;
     let class = types.map(|(job_type, weight)| JobClass {
         name: job_type.name().into(),
         arrival_rate: job_type.arrival_rate(),
         mean_size: job_type.mean_size(),
-        scv: job_type.holding().scv(),
-        higher: [3, 4].map(|n| job_type.holding().moment(n) / job_type.mean_size().powi(n as i32)),
+        scv: job_type.holding_time().scv(),
+        higher: [3, 4].map(|n| job_type.holding_time().moment(n) / job_type.mean_size().powi(n as i32)),
         dispersion: dispersion(job_type) + common,
         demands: Vec::new(),
         weight,
@@ -74,11 +74,11 @@ pub(super) fn classes_of_fleet(fleet: &Fleet) -> Vec<JobClass> {
 /// batch have a correlation of r, it is larger by `r c² (I − 1)`. The start latencies of the jobs
 /// in a batch are always independent.
 fn dispersion(job_type: &JobType) -> f64 {
-    let (arrivals, held) = (job_type.arrivals(), job_type.holding());
+    let (arrivals, held) = (job_type.arrivals(), job_type.holding_time());
     let counts = arrivals.dispersion();
-    match arrivals.alike() {
+    match arrivals.equal_size_fraction() {
         0.0 => counts,
-        alike => counts + alike * held.share_of_run() * held.scv() * (counts - 1.0),
+        alike => counts + alike * held.run_variance_share() * held.scv() * (counts - 1.0),
     }
 }
 
@@ -135,7 +135,7 @@ pub(super) fn run(workload: &Workload, results: &EndedRuns<'_>, counters: Counte
             let column = s.columns.extra(own.offered(i));
             s.time_average(|row| row[column])
         });
-        Offered {
+        TypeMeasures {
             mean_offered: offered.filter(|offered| offered.mean > 0.0),
         }
     };

@@ -16,14 +16,14 @@ mod record;
 mod server;
 mod stepping;
 
-pub use server::Due;
-pub use stepping::Stepping;
-pub use {ends::Ends, server::Server};
+pub use server::PendingEvent;
+pub use stepping::SteppedRun;
+pub use {ends::CompletionTimes, server::Server};
 
 pub use crate::policy::{NamedRule, Parameter};
-pub use contender::{Contender, Failure, OtherRule, with_rules};
-pub use judge::{Judgement, as_analysed, judge, watches};
-pub use measures::{Measures, Offered, Run, TypeResult, classes};
+pub use contender::{Contender, Failure, ExternalRule, with_rules};
+pub use judge::{Judgement, as_analysed, judge, thresholds_to_record};
+pub use measures::{Measures, TypeMeasures, Run, TypeResult, classes};
 pub use record::recorded;
 
 pub use synth_simulation::{
@@ -31,7 +31,7 @@ pub use synth_simulation::{
     Watched, paired_difference, paired_ratio,
 };
 
-use crate::policy::{Knows, Policy, System, Violation};
+use crate::policy::{Information, Policy, System, Violation};
 use crate::workload::{Fleet, JobType, Workload};
 use engine::{Engine, counters};
 use synth_simulation::{FromAbove, JobClass, Streams, go_on, results};
@@ -77,11 +77,11 @@ impl<'w> Simulation<'w> {
         let workload = fleet.envelope();
         let classes = measures::classes_of_fleet(fleet);
         let memoryless = workload.types().iter().all(JobType::is_memoryless);
-        let needs = policy.knows() != Knows::Means;
-        let tells = laws::arrivals(workload, Streams::new(settings.seed, 0).arrivals).tells_sizes();
+        let needs = policy.information() != Information::Means;
+        let tells = laws::arrivals(workload, Streams::new(settings.seed, 0).arrivals).draws_sizes();
         let has_ends = !memoryless || tells || settings.common_sizes || needs;
         let engine = |r: u32| {
-            let ends = has_ends.then(|| Ends::new(workload));
+            let ends = has_ends.then(|| CompletionTimes::new(workload));
             let server =
                 |service: &mut _| Server::new(system(), policy.clone_rule(), ends, service);
             Engine::new(&classes, workload, server, settings, r)

@@ -3,11 +3,11 @@ use std::collections::BTreeMap;
 use super::contender::Contender;
 use super::laws;
 use super::measures::classes_of_fleet;
-use super::server::Due;
-use super::stepping::Stepping;
+use super::server::PendingEvent;
+use super::stepping::SteppedRun;
 use crate::policy::{Action, Event, System};
 use crate::workload::Fleet;
-use synth_simulation::{Arrival, Coming, JobClass, Stint, Streams, Stretch};
+use synth_simulation::{Arrival, ArrivalBuffer, JobClass, Stint, Streams, Stretch};
 
 /// The number of arrivals before a stretch can begin, because the system is empty at the start.
 const WARM_UP: f64 = 1000.0;
@@ -24,11 +24,11 @@ const RUNS: f64 = 2.0;
 /// ends at the time with the largest backlog if every job has the mean size of its type and the
 /// servers are always fully used. `None` if the policy cannot run here.
 pub fn recorded(policy: &Contender, fleet: &Fleet, seed: u64) -> Option<Stretch> {
-    let rule = policy.rule(fleet).ok()?;
+    let rule = policy.build_policy(fleet).ok()?;
     let classes = classes_of_fleet(fleet);
     let parts = Parts::of(fleet, &classes);
     let [from, to] = busiest(&classes, &parts, fleet, seed);
-    let mut run = Stepping::under(rule, fleet, seed, 0);
+    let mut run = SteppedRun::under(rule, fleet, seed, 0);
     let mut kept = Kept {
         stretch: Stretch {
             from,
@@ -40,14 +40,14 @@ pub fn recorded(policy: &Contender, fleet: &Fleet, seed: u64) -> Option<Stretch>
         running: BTreeMap::new(),
     };
     loop {
-        let (now, due) = run.server.due(run.coming.peek().time);
+        let (now, due) = run.server.next_event(run.coming.peek().time);
         if now >= to {
             break;
         }
         let server = &mut run.server;
         match due {
             None => run.arrive(),
-            Some(Due::End) => match server.end(now.max(server.system.now())) {
+            Some(PendingEvent::End) => match server.end(now.max(server.system.now())) {
                 Some(left) => {
                     kept.stop(left.job.slot, server.system.now());
                     server.react(Event::Completion(left.job_type));
@@ -145,7 +145,7 @@ fn busiest(classes: &[JobClass], parts: &Parts, fleet: &Fleet, seed: u64) -> [f6
     let run = largest.map_or(0.0, |i| classes[i].mean_size);
     let length = (RUNS * run).clamp(LENGTH[0] / rate, LENGTH[1] / rate);
     let stream = Streams::new(seed, 0).arrivals;
-    let mut coming = Coming::new(laws::arrivals(fleet.envelope(), stream));
+    let mut coming = ArrivalBuffer::new(laws::arrivals(fleet.envelope(), stream));
     let (mut work, mut now) = (0.0, 0.0);
     let first = WARM_UP / rate + length;
     let mut most = (f64::NEG_INFINITY, first);

@@ -1,4 +1,4 @@
-use super::ends::Ends;
+use super::ends::CompletionTimes;
 use crate::policy::Completed;
 use crate::policy::{Event, Policy, System};
 use synth_simulation::{RandomStream, Stay};
@@ -15,14 +15,14 @@ pub struct Server {
     pub system: System,
     policy: Box<dyn Policy>,
     /// This is `None` if the sizes are exponential and unknown, because they are memoryless.
-    ends: Option<Ends>,
+    ends: Option<CompletionTimes>,
     /// The remaining part of the exponential number.
     hazard: f64,
 }
 
 /// The next event at a server.
 #[derive(Clone, Copy)]
-pub enum Due {
+pub enum PendingEvent {
     /// A memoryless event: a clock, or the end of a job of exponential size.
     Ring(Rates),
     /// The end of a job of known size.
@@ -41,7 +41,7 @@ pub struct Rates {
 }
 
 /// The outcome of an event.
-pub enum Happened {
+pub enum EventOutcome {
     /// There is no event, because the rate was only an upper bound.
     Nothing,
     /// A clock rang.
@@ -55,11 +55,11 @@ impl Server {
     pub fn new(
         mut system: System,
         mut policy: Box<dyn Policy>,
-        ends: Option<Ends>,
+        ends: Option<CompletionTimes>,
         service: &mut RandomStream,
     ) -> Self {
         if ends.is_none() {
-            system.noting = false;
+            system.records_actions = false;
         }
         policy.begin(&mut system);
         let mut server = Server {
@@ -78,7 +78,7 @@ impl Server {
         mut policy: Box<dyn Policy>,
         service: &mut RandomStream,
     ) -> Self {
-        let mut ends = Ends::default();
+        let mut ends = CompletionTimes::default();
         ends.follow(&system);
         system.clear_actions();
         policy.resume(&mut system);
@@ -147,7 +147,7 @@ impl Server {
 
     /// Returns the time of the next event; `None` if it is the arrival at time `arrival`.
     #[inline(always)]
-    pub fn due(&mut self, arrival: f64) -> (f64, Option<Due>) {
+    pub fn next_event(&mut self, arrival: f64) -> (f64, Option<PendingEvent>) {
         let (rates, now) = (self.rates(), self.system.now());
         let (until, known) = match &mut self.ends {
             None => (arrival, None),
@@ -155,7 +155,7 @@ impl Server {
                 let (end, wake) = (ends.next(&self.system), self.system.wake());
                 let until = arrival.min(end).min(wake);
                 let at_arrival = arrival <= until;
-                let due = if end <= wake { Due::End } else { Due::Wake };
+                let due = if end <= wake { PendingEvent::End } else { PendingEvent::Wake };
                 (until, (!at_arrival).then_some(due))
             }
         };
@@ -163,7 +163,7 @@ impl Server {
         if self.hazard < hazard {
             // Rounding must not move it beyond the next event.
             let ring = (now + self.hazard / rates.total).min(until);
-            (ring, Some(Due::Ring(rates)))
+            (ring, Some(PendingEvent::Ring(rates)))
         } else {
             self.hazard -= hazard;
             (until, known)
@@ -172,34 +172,34 @@ impl Server {
 
     /// Handles the event at time `now`, and then calls the rule.
     #[inline(always)]
-    pub fn happen(&mut self, mut now: f64, due: Due, service: &mut RandomStream) -> Happened {
+    pub fn happen(&mut self, mut now: f64, due: PendingEvent, service: &mut RandomStream) -> EventOutcome {
         let slot = match due {
-            Due::Wake => {
+            PendingEvent::Wake => {
                 self.wake(now);
-                return Happened::Nothing;
+                return EventOutcome::Nothing;
             }
-            Due::End => {
+            PendingEvent::End => {
                 // Rounding must not move it into the past.
                 now = now.max(self.system.now());
-                self.ends.as_mut().and_then(Ends::take)
+                self.ends.as_mut().and_then(CompletionTimes::take)
             }
-            Due::Ring(rates) => {
+            PendingEvent::Ring(rates) => {
                 self.hazard = service.exponential();
                 let point = service.uniform() * rates.total;
                 if point < rates.clocks {
                     self.system.advance(now);
                     let Some(event) = ring(&self.system, point) else {
-                        return Happened::Nothing;
+                        return EventOutcome::Nothing;
                     };
                     self.react(event);
-                    return Happened::Clock;
+                    return EventOutcome::Clock;
                 }
-                self.system.drawn(point - rates.clocks)
+                self.system.sample_completion(point - rates.clocks)
             }
         };
         let Some(slot) = slot else {
             self.system.advance(now);
-            return Happened::Nothing;
+            return EventOutcome::Nothing;
         };
         let left = self.system.complete_slot(slot, now);
         self.react(Event::Completion(left.job_type));
@@ -208,7 +208,7 @@ impl Server {
             response: now - arrived,
             waiting: left.started - arrived,
         };
-        Happened::Departure(left.job_type, stay)
+        EventOutcome::Departure(left.job_type, stay)
     }
 
     /// Adds a job of type i, and calls the rule. The size of the job is given \[time\], or it is

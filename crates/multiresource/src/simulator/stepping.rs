@@ -1,20 +1,20 @@
-use super::ends::Ends;
+use super::ends::CompletionTimes;
 use super::laws;
 use super::server::Server;
 use crate::policy::{Event, Policy, System};
 use crate::workload::Fleet;
-use synth_simulation::{Arrival, Coming, RandomStream, Streams};
+use synth_simulation::{Arrival, ArrivalBuffer, RandomStream, Streams};
 
 /// A run of a fleet in which the caller makes the decisions, with the arrivals and sizes of the
 /// simulator for the same seed and replication.
-pub struct Stepping {
+pub struct SteppedRun {
     pub(super) server: Server,
-    pub(super) coming: Coming,
+    pub(super) coming: ArrivalBuffer,
     sizes: RandomStream,
     pub(super) service: RandomStream,
 }
 
-impl Stepping {
+impl SteppedRun {
     /// Creates an empty system at time 0.
     pub fn new(fleet: &Fleet, seed: u64, replication: u32) -> Self {
         Self::under(Box::new(Nobody), fleet, seed, replication)
@@ -29,10 +29,10 @@ impl Stepping {
         } = Streams::new(seed, replication);
         let workload = fleet.envelope();
         let system = System::for_policy(fleet, &*rule);
-        let ends = Some(Ends::new(workload));
-        Stepping {
+        let ends = Some(CompletionTimes::new(workload));
+        SteppedRun {
             server: Server::new(system, rule, ends, &mut service),
-            coming: Coming::new(laws::arrivals(workload, arrivals)),
+            coming: ArrivalBuffer::new(laws::arrivals(workload, arrivals)),
             sizes,
             service,
         }
@@ -66,7 +66,7 @@ impl Stepping {
     pub fn advance(&mut self, events: u64) -> (u64, f64) {
         let (mut count, mut integral) = (0, 0.0);
         while count < events {
-            let (now, due) = self.server.due(self.coming.peek().time);
+            let (now, due) = self.server.next_event(self.coming.peek().time);
             let before = &self.server.system;
             integral += before.jobs() as f64 * (now - before.now());
             match due {

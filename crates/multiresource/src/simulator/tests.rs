@@ -6,7 +6,7 @@ use super::*;
 use crate::artifact::{Backfill, Family, Preemption, Route, section_seven};
 use crate::policy::{Event, FCFS, FIRST_FIT, System};
 use std::sync::{Arc, Mutex};
-use synth_simulation::Unsettled;
+use synth_simulation::NotConverged;
 
 mod arrivals;
 mod chains;

@@ -1,27 +1,27 @@
-use super::{Dominating, Fleet, JobType};
+use super::{TypeAssignment, Fleet, JobType};
 use synth_core::number::{Decimal, seconds_in};
 
 /// Determines the type of a job from its demand, and from its limit if several types have this
 /// demand.
 #[derive(Clone, Debug)]
-pub struct ByDemand {
+pub struct DemandClassifier {
     by_nodes: [Group; 2],
 }
 
 #[derive(Clone, Debug)]
 struct Group {
-    dominating: Dominating,
+    dominating: TypeAssignment,
     places: Vec<usize>,
 }
 
-impl ByDemand {
+impl DemandClassifier {
     /// Creates the types of a fleet, with the given demands (K × R) in integer units, and prices of
     /// the units, which may be empty.
     ///
     /// # Errors
     /// The names of two types with the same demand and limit.
     pub fn new(fleet: &Fleet, prices: &[f64], demands: &[Vec<u64>]) -> Result<Self, [String; 2]> {
-        if let Some(names) = alike(fleet, demands) {
+        if let Some(names) = indistinguishable_types(fleet, demands) {
             return Err(names.map(str::to_owned));
         }
         let (worths, limits) = (worths(fleet, prices), limits(fleet));
@@ -33,11 +33,11 @@ impl ByDemand {
                 (demand, limits[*i])
             });
             Group {
-                dominating: Dominating::sorted(own, &worths),
+                dominating: TypeAssignment::sorted(own, &worths),
                 places,
             }
         };
-        Ok(ByDemand {
+        Ok(DemandClassifier {
             by_nodes: [group(|nodes| nodes == 1), group(|nodes| nodes > 1)],
         })
     }
@@ -47,7 +47,7 @@ impl ByDemand {
     /// smallest limit that is not below this limit, or else with the largest one.
     pub fn find(&self, units: &[u64], nodes: u32, promised: f64) -> Option<usize> {
         let group = &self.by_nodes[usize::from(nodes > 1)];
-        let alike = group.dominating.types_of(&demand(units, nodes));
+        let alike = group.dominating.candidate_types(&demand(units, nodes));
         let own = alike.iter().find(|(limit, _)| promised <= *limit);
         own.or(alike.last()).map(|(_, place)| group.places[*place])
     }
@@ -69,7 +69,7 @@ fn limits(fleet: &Fleet) -> Vec<f64> {
 }
 
 /// Returns the names of two types with the same demand (K × R) and limit.
-pub fn alike<'a>(fleet: &'a Fleet, demands: &[Vec<u64>]) -> Option<[&'a str; 2]> {
+pub fn indistinguishable_types<'a>(fleet: &'a Fleet, demands: &[Vec<u64>]) -> Option<[&'a str; 2]> {
     let (types, limits) = (fleet.types(), limits(fleet));
     let own = |i: usize| (&demands[i], types[i].nodes(), limits[i]);
     (0..types.len()).find_map(|first| {

@@ -1,8 +1,8 @@
 use super::document::Amount;
 use super::{Fleet, Shape, Workload};
 use synth_core::document::{DocumentError, Fault, place};
-use synth_core::number::{Decimal, shown};
-use synth_queues::law::Size;
+use synth_core::number::{Decimal, format_number};
+use synth_queues::law::SizeDistribution;
 
 impl Fleet {
     /// Returns a copy of this fleet in which all of the arrival rates are multiplied by `factor`.
@@ -13,7 +13,7 @@ impl Fleet {
     /// If `factor` is not positive and finite, or a rate or load leaves the range of doubles.
     pub fn scaled(&self, factor: f64) -> Result<Self, DocumentError> {
         if !(factor > 0.0 && factor.is_finite()) {
-            let factor = shown(factor);
+            let factor = format_number(factor);
             let message = format!("the arrival rates cannot be multiplied by {factor}");
             let fault = Fault::new(place!("jobs"), message, "choose a positive, finite factor");
             return Err(DocumentError::without_text(vec![fault]));
@@ -23,7 +23,7 @@ impl Fleet {
         for (i, job) in self.types().iter().enumerate() {
             document.jobs[i].arrivals = job.arrivals().scaled(factor);
             if document.jobs[i].arrivals.is_none() {
-                let (rate, factor) = (job.arrival_rate(), shown(factor));
+                let (rate, factor) = (job.arrival_rate(), format_number(factor));
                 let message =
                     format!("arrival rate {rate} times {factor} is out of the range of numbers");
                 let at = place!("jobs", i, "arrival_rate");
@@ -55,7 +55,7 @@ impl Fleet {
     /// Returns the fleet with this start latency \[time\], which must be ≥ 0.
     pub fn with_start_latency(&self, latency: Decimal) -> Result<Self, DocumentError> {
         let mut document = self.record();
-        document.start_latency = Some(Size::Deterministic { mean: latency });
+        document.start_latency = Some(SizeDistribution::Deterministic { mean: latency });
         document.fleet()
     }
 

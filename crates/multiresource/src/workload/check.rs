@@ -1,8 +1,8 @@
 use super::document::{FleetDocument, JobDocument};
-use super::{Fleet, JobType, KnownSize, Resource, Workload, most_alone};
+use super::{Fleet, JobType, SizeInformation, Resource, Workload, most_alone};
 use synth_core::document::{DocumentError, Fault, FaultsAt, WorkloadDocument as _, place};
 use synth_core::number::{Decimal, Units, in_units};
-use synth_queues::law::{ArrivalProcess, CommonModulation, Holding, Part, Size};
+use synth_queues::law::{ArrivalProcess, CommonModulation, HoldingTime, Part, SizeDistribution};
 
 /// The maximum number of jobs of a type on a server. For more of them, use a fluid model.
 const MOST_ALONE: u64 = 1_000_000;
@@ -17,7 +17,7 @@ impl FleetDocument {
 
     pub(super) fn check_all(&self, at: &mut FaultsAt<'_>) {
         at.unit(&self.time_unit);
-        at.extend(self.known.iter().flat_map(KnownSize::faults));
+        at.extend(self.known.iter().flat_map(SizeInformation::faults));
         let (part, unit) = (Part::Other("start latency"), &self.time_unit);
         let latency = self.start_latency();
         let faults = latency.map_or(Vec::new(), |law| law.faults(part, "all jobs", unit));
@@ -39,8 +39,8 @@ impl FleetDocument {
     }
 
     /// Returns the start latency; a latency of 0 is none.
-    pub(super) fn start_latency(&self) -> Option<Size> {
-        let none = Size::Deterministic {
+    pub(super) fn start_latency(&self) -> Option<SizeDistribution> {
+        let none = SizeDistribution::Deterministic {
             mean: Decimal::ZERO,
         };
         self.start_latency.clone().filter(|law| *law != none)
@@ -91,7 +91,7 @@ impl FleetDocument {
         let JobDocument { name, limit, .. } = job;
         let message = match limit {
             Some(limit) if *limit > Decimal::ZERO => return,
-            None if self.known != Some(KnownSize::TypeLimit) => return,
+            None if self.known != Some(SizeInformation::TypeLimit) => return,
             Some(limit) => format!("limit of type `{name}` is {limit}, expected a number > 0"),
             None => format!(
                 "type `{name}` has no limit, but `known: type-limit` requires one for every type"
@@ -158,7 +158,7 @@ impl FleetDocument {
             let help = "check its numbers, or choose another unit of time";
             at.add("modulation", message, help);
         } else {
-            let faults = modulation.too_fast(arrivals, &self.time_unit);
+            let faults = modulation.pace_faults(arrivals, &self.time_unit);
             at.below("modulation").extend(faults);
         }
     }
@@ -184,7 +184,7 @@ impl FleetDocument {
             let all = capacity.iter().map(|(name, _)| job.demand_for(name));
             let arrivals = job.arrivals.clone().expect(WITHOUT_FAULTS);
             let size = job.size.clone().expect(WITHOUT_FAULTS);
-            let holding = Holding::new(self.start_latency(), size);
+            let holding = HoldingTime::new(self.start_latency(), size);
             types.push(JobType {
                 name: job.name.clone(),
                 nodes: job.nodes.expect(WITHOUT_FAULTS),

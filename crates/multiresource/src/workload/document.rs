@@ -4,13 +4,13 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::fleet::ONE_SERVER;
-use super::{Fleet, JobType, KnownSize, Resource, Shape, Workload};
+use super::{Fleet, JobType, SizeInformation, Resource, Shape, Workload};
 use synth_core::document::{
     CheckedOrFaults, DocumentError, Fault, FaultsAt, Pairs, Parsed, Spelling, Spellings, Step,
-    WorkloadDocument, meant, place, read_file, to_yaml,
+    WorkloadDocument, synonym_of, place, read_file, to_yaml,
 };
 use synth_core::number::Decimal;
-use synth_queues::law::{ArrivalProcess, CommonModulation, Size};
+use synth_queues::law::{ArrivalProcess, CommonModulation, SizeDistribution};
 
 /// A workload with jobs of several types, which need amounts of resources on one server (`server`)
 /// or several (`servers`).
@@ -29,14 +29,14 @@ pub struct FleetDocument {
     pub time_unit: String,
     /// The information about the size of a job on arrival; by default only its type.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub known: Option<KnownSize>,
+    pub known: Option<SizeInformation>,
     /// A Markov chain that is used to change the arrival rates of all types.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub modulation: Option<CommonModulation>,
     /// The time from the decision to start a job until it runs \[time\]: a number, or a
     /// distribution.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub start_latency: Option<Size>,
+    pub start_latency: Option<SizeDistribution>,
     /// The names of all resources, in the order of policy files, which always have them. If
     /// present, the order of `servers` is kept as well; otherwise both orders are derived.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -117,7 +117,7 @@ pub struct JobDocument {
     pub mean_size: Option<Decimal>,
     /// The distribution of the sizes, which are the run times of the jobs \[time\].
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub size: Option<Size>,
+    pub size: Option<SizeDistribution>,
     /// The time that no job of this type exceeds \[time\], > 0, for `known: type-limit`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<Decimal>,
@@ -191,7 +191,7 @@ impl FleetDocument {
         const SERVERS: [&str; 2] = ["server", "servers"];
         let is_named = |fault: &Fault| match fault.place.steps().first() {
             Some(Step::Key(key)) => {
-                SERVERS.contains(&key.as_str()) || meant(key, &SERVERS).is_some()
+                SERVERS.contains(&key.as_str()) || synonym_of(key, &SERVERS).is_some()
             }
             _ => false,
         };
@@ -260,7 +260,7 @@ impl FleetDocument {
             if let Some(ArrivalProcess::Poisson { rate }) = job.arrivals {
                 (job.arrival_rate, job.arrivals) = (Some(rate), None);
             }
-            if let Some(Size::Exponential { mean }) = job.size {
+            if let Some(SizeDistribution::Exponential { mean }) = job.size {
                 (job.mean_size, job.size) = (Some(mean), None);
             }
         }
@@ -278,7 +278,7 @@ impl JobDocument {
         let help = "add `arrival_rate: 4`, or a process: `arrivals: {process: batches, rate: 2, sizes: [1, 3]}`";
         at.one_of(&owner, rate, arrivals, poisson, help);
         let (mean, size) = (("mean_size", &mut self.mean_size), ("size", &mut self.size));
-        let exponential = |mean| Size::Exponential { mean };
+        let exponential = |mean| SizeDistribution::Exponential { mean };
         let help = "add `mean_size: 1`, or a law: `size: {law: exponential, mean: 1}`";
         at.one_of(&owner, mean, size, exponential, help);
     }

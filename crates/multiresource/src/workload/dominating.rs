@@ -8,7 +8,7 @@ use synth_core::number::Decimal;
 /// types of equal demand, it is the one with the smallest sufficient limit, or else with the
 /// largest limit.
 #[derive(Clone, Debug)]
-pub struct Dominating {
+pub struct TypeAssignment {
     /// The types, sorted by their cost, demand and limit.
     types: Vec<Candidate>,
 }
@@ -22,7 +22,7 @@ struct Candidate {
     limit: f64,
 }
 
-impl Dominating {
+impl TypeAssignment {
     /// Creates the list from the job types, and the total amount of each resource (R).
     pub fn new(types: &[JobType], total: &[f64]) -> Self {
         let types = types.iter().map(|job| {
@@ -62,12 +62,12 @@ impl Dominating {
                 .then_with(|| demand(a).cmp(&demand(b)))
                 .then(a.limit.total_cmp(&b.limit))
         });
-        Dominating { types }
+        TypeAssignment { types }
     }
 
     /// Returns the types that can be used for this demand, and the limit of each of them. The last
     /// one is also used for larger limits. The list is empty if there is no such type. O(K R).
-    pub fn types_of(&self, demand: &[f64]) -> Vec<(f64, usize)> {
+    pub fn candidate_types(&self, demand: &[f64]) -> Vec<(f64, usize)> {
         let holds = |own: &&Candidate| demand.iter().zip(&own.demand).all(|(d, held)| d <= held);
         let Some(cheapest) = self.types.iter().find(holds) else {
             return Vec::new();
@@ -87,8 +87,8 @@ mod tests {
     #[test]
     fn assigns_the_cheapest_sufficient_type() {
         let demands = vec![vec![8.0, 64.0], vec![4.0, 4.0], vec![8.0, 8.0]];
-        let types = Dominating::of(&demands, &[10.0, 20.0]);
-        let of = |demand: [f64; 2]| types.types_of(&demand).first().map(|(_, place)| *place);
+        let types = TypeAssignment::of(&demands, &[10.0, 20.0]);
+        let of = |demand: [f64; 2]| types.candidate_types(&demand).first().map(|(_, place)| *place);
         assert_eq!(of([3.0, 4.0]), Some(1));
         assert_eq!(of([5.0, 4.0]), Some(2));
         assert_eq!(of([1.0, 9.0]), Some(0));
@@ -102,8 +102,8 @@ mod tests {
   - {name: wide, demand: {cpu: 5}, arrival_rate: 1, mean_size: 1}
   - {name: short, demand: {cpu: 2}, arrival_rate: 1, mean_size: 1, limit: 3}\n";
         let workload = Workload::parse(text, "t").unwrap().workload;
-        let types = Dominating::new(workload.types(), &[10.0]);
-        assert_eq!(types.types_of(&[1.0]), [(3.0, 2), (9.0, 0)]);
-        assert_eq!(types.types_of(&[3.0]), [(f64::INFINITY, 1)]);
+        let types = TypeAssignment::new(workload.types(), &[10.0]);
+        assert_eq!(types.candidate_types(&[1.0]), [(3.0, 2), (9.0, 0)]);
+        assert_eq!(types.candidate_types(&[3.0]), [(f64::INFINITY, 1)]);
     }
 }

@@ -92,7 +92,7 @@ impl Fleet {
     }
 
     /// Returns an error with an explanation if a resource consists of devices.
-    pub fn counts_amounts(&self) -> Result<(), String> {
+    pub fn require_no_devices(&self) -> Result<(), String> {
         let why = |name: &String| {
             Err(format!(
                 "`{name}` consists of devices. Only simulations and replays (`synth simulate`, `compare`, `judge`) place jobs on devices; synthesis, policy files, proofs and bounds count amounts. To count `{name}` as an amount, write its number without `devices`; a fraction may then span devices"

@@ -3,7 +3,7 @@
 //! # Theory
 //! There are R resources with a capacity of P (R), and K types with a demand of D (K × R). The jobs
 //! of type i arrive with a mean rate of λ_i, as a Poisson process by default ([`ArrivalProcess`]),
-//! and the mean of their size is 1/μ_i ([`Size`]), so the offered load, the mean number in service,
+//! and the mean of their size is 1/μ_i ([`SizeDistribution`]), so the offered load, the mean number in service,
 //! is b_i = λ_i/μ_i. A schedule u is feasible if uD ≤ P (see section 3 of the MSR paper), which is
 //! computed with integers ([`JobType::units`]).
 //!
@@ -36,9 +36,9 @@
 //! `alike: .85`, all jobs of a batch have the same size in 85 % of the batches. A hyperexponential
 //! distribution with `scv` has two branches with balanced means.
 //!
-//! `known` is the information about a job's size on arrival, in addition to its type:
+//! `size_information` is the information about a job's size on arrival, in addition to its type:
 //!
-//! | `known` | |
+//! | `size_information` | |
 //! |---|---|
 //! | `type` | nothing; rules that need more are rejected |
 //! | `size` | the size |
@@ -49,7 +49,7 @@
 //!
 //! `start_latency: .7`, or a distribution, is the time from the decision to start a job to its
 //! first instruction. The job holds its resources during this time, and then for its size
-//! ([`Holding`]).
+//! ([`HoldingTime`]).
 //!
 //! `modulation: {factors: [.4, 2.2], switching: [[0, .1], [.3, 0]]}` is one Markov chain that
 //! modulates the rates of all types, which must be Poisson or batch arrivals
@@ -74,9 +74,9 @@ mod dominating;
 mod fleet;
 mod servers;
 
-pub use by_demand::{ByDemand, alike};
+pub use by_demand::{DemandClassifier, indistinguishable_types};
 pub use document::{Amount, FleetDocument, JobDocument, OneServer, ShapeDocument};
-pub use dominating::Dominating;
+pub use dominating::TypeAssignment;
 pub use fleet::{Fleet, Shape};
 
 use num_rational::BigRational;
@@ -85,7 +85,7 @@ use serde::{Deserialize, Serialize};
 
 use synth_core::document::{Fault, place, within};
 use synth_core::number::Decimal;
-use synth_queues::law::{self, ArrivalProcess, CommonModulation, Holding, Size};
+use synth_queues::law::{self, ArrivalProcess, CommonModulation, HoldingTime, SizeDistribution};
 
 /// A valid workload with K ≥ 1 job types on a server with R ≥ 1 resources.
 #[derive(Clone, Debug, PartialEq)]
@@ -99,21 +99,21 @@ pub struct Workload {
 /// The information about a job's size on arrival, in addition to its type.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum KnownSize {
+pub enum SizeInformation {
     /// No further information.
     Type,
     /// The size itself.
     Size,
     /// A limit that is never exceeded: the size times a factor ≥ 1 of this distribution, which is
     /// drawn for each job.
-    Limit(Size),
+    Limit(SizeDistribution),
     /// The `limit` of its type, which every type must have.
     TypeLimit,
 }
 
-impl KnownSize {
+impl SizeInformation {
     fn faults(&self) -> Vec<Fault> {
-        let KnownSize::Limit(factor) = self else {
+        let SizeInformation::Limit(factor) = self else {
             return Vec::new();
         };
         let place = place!("known", "limit");
@@ -124,13 +124,13 @@ impl KnownSize {
         );
         let mut faults = within(faults, &place);
         let one = Decimal::new(1.0).expect("1 is a number");
-        if faults.is_empty() && factor.least() < one {
+        if faults.is_empty() && factor.minimum() < one {
             faults.push(Fault::new(
                 place,
                 format!(
                     "limits would be below sizes: the factor of `law: {}` may be as small as {}, expected at least 1",
-                    factor.law(),
-                    factor.least()
+                    factor.name(),
+                    factor.minimum()
                 ),
                 "a limit is never exceeded; write for instance `{law: uniform, low: 1, high: 3}`, or `{law: empirical, values: [1.1, 2, 10]}`",
             ));
@@ -161,7 +161,7 @@ pub struct JobType {
     arrival_rate: f64,
     /// The mean E\[L + S\] is cached for the same reason.
     mean_size: f64,
-    holding: Holding,
+    holding: HoldingTime,
     limit: Option<Decimal>,
     priority: Decimal,
 }
@@ -236,7 +236,7 @@ impl JobType {
 
     /// Returns whether job sizes are independent, which they are not in batches with equal sizes.
     pub fn has_independent_sizes(&self) -> bool {
-        self.arrivals.alike() == 0.0
+        self.arrivals.equal_size_fraction() == 0.0
     }
 
     /// Returns whether the sizes are exponential and independent, and there is no start latency.
@@ -246,13 +246,13 @@ impl JobType {
     }
 
     /// Returns the distribution of sizes, the run times of jobs, as written.
-    pub fn size(&self) -> &Size {
+    pub fn size(&self) -> &SizeDistribution {
         self.holding.run()
     }
 
     /// Returns the distribution of the time L + S that a job holds its resources: [start
     /// latency](Workload::start_latency) and run. This is the size of the job in a queue.
-    pub fn holding(&self) -> &Holding {
+    pub fn holding_time(&self) -> &HoldingTime {
         &self.holding
     }
 
@@ -283,7 +283,7 @@ impl JobType {
     }
 
     /// Returns `g_i λ_i E[L + S_i]`, the mean number of tasks in service.
-    pub fn offered_pieces(&self) -> f64 {
+    pub fn offered_tasks(&self) -> f64 {
         f64::from(self.nodes) * self.offered_load()
     }
 
@@ -306,7 +306,7 @@ impl Workload {
     }
 
     /// Returns the information about the size of a job that is available when it arrives.
-    pub fn known(&self) -> Option<&KnownSize> {
+    pub fn size_information(&self) -> Option<&SizeInformation> {
         self.header.known.as_ref()
     }
 
@@ -317,13 +317,13 @@ impl Workload {
 
     /// Returns the distribution of the start latency L \[time\], or `None` if jobs start
     /// immediately. It is the same for all types, and independent of the sizes.
-    pub fn start_latency(&self) -> Option<&Size> {
+    pub fn start_latency(&self) -> Option<&SizeDistribution> {
         self.header.start_latency.as_ref()
     }
 
     /// Returns whether a job's size, or a limit on it, is known on arrival.
     pub fn has_limits(&self) -> bool {
-        self.known().is_some_and(|known| *known != KnownSize::Type)
+        self.size_information().is_some_and(|known| *known != SizeInformation::Type)
     }
 
     /// Returns whether some type has a priority other than 0.
@@ -386,7 +386,7 @@ impl Workload {
 }
 
 /// Returns whether a resource is named after GPUs, such as `gpu`, `nvidia.com/gpu` or `gpu:a100`.
-pub fn is_of_gpus(name: &str) -> bool {
+pub fn is_gpu_resource(name: &str) -> bool {
     let mut words = name.split(['/', ':', '.', '-', '_']);
     words.any(|word| matches!(word, "gpu" | "gpus")) && !name.contains("mem")
 }

@@ -3,9 +3,9 @@ use std::collections::BTreeMap;
 use super::check::WITHOUT_FAULTS;
 use super::document::{Amount, FleetDocument, JobDocument, ShapeDocument};
 use super::fleet::{Fleet, Shape};
-use super::{JobType, Workload, is_of_gpus};
+use super::{JobType, Workload, is_gpu_resource};
 use synth_core::document::{
-    CheckedOrFaults, DocumentError, Fault, FaultsAt, place, suggest, unusable,
+    CheckedOrFaults, DocumentError, Fault, FaultsAt, place, suggest, name_problem,
 };
 use synth_core::number::Decimal;
 
@@ -47,7 +47,7 @@ impl ShapeDocument {
         let mut at_capacity = at.below("capacity");
         for (name, amount) in &self.capacity.0 {
             let mut at = at_capacity.below(name);
-            if let Some(message) = unusable("the name of a resource", name) {
+            if let Some(message) = name_problem("the name of a resource", name) {
                 at.refuse(message, "give every resource a name, such as `cpu`");
             }
             let Some(capacity) = amount.map(Amount::value) else {
@@ -354,7 +354,7 @@ impl FleetDocument {
                 "run `synth limit` to find the load that a rule sustains".to_owned(),
             ),
             None => (
-                is_of_gpus(name) && capacity > Decimal::ONE,
+                is_gpu_resource(name) && capacity > Decimal::ONE,
                 format!(
                     "jobs demand fractions of `{name}`, which is counted as an amount: a fraction may span devices"
                 ),

@@ -7,7 +7,7 @@
 //! | phases × phases matrices | [`Qbd`]: distribution, G by cyclic reduction | [`cycle::Levels`]: means, G by logarithmic reduction |
 //! | vectors of levels | [`rounds`]: distribution | [`cycle::Stages`]: means |
 //! | phase-type sizes | [`staged_qbd`] | `artifact::check::staged` |
-//! | response times | [`Survival`] | `cycle::tagged` |
+//! | response times | [`ResponseTimes`] | `cycle::tagged` |
 //! | relative completions (theorem 8) | [`RelativeCompletions`] | `artifact::check`, from one round |
 
 mod bisection;
@@ -24,10 +24,10 @@ mod staged;
 
 pub use bisection::bisected;
 pub use chain::{ChainError, generator, stationary};
-pub use modulated::{Edge, Environment, MEMORY, ModulatedQueue, matrix_numbers, matrix_work};
+pub use modulated::{Edge, Environment, MEMORY_LIMIT, ModulatedQueue, matrix_numbers, matrix_work};
 pub use qbd::{Block, Level, Qbd, QbdError, Stationary};
 pub use relative::RelativeCompletions;
-pub use response::Survival;
+pub use response::ResponseTimes;
 pub use staged::{PhaseType, staged_phases, staged_qbd};
 
 #[cfg(test)]

@@ -74,7 +74,7 @@ impl Environment {
     }
 
     /// Returns the stationary distribution `θ` (n).
-    pub fn law(&self) -> &[f64] {
+    pub fn stationary_distribution(&self) -> &[f64] {
         &self.law
     }
 
@@ -165,7 +165,7 @@ impl<'a> ModulatedQueue<'a> {
 
     /// Returns the rate \[1/time\] of the services in state `s` that do not change the state, for a
     /// queue that is never empty.
-    pub fn speed(&self, s: usize) -> f64 {
+    pub fn independent_service_rate(&self, s: usize) -> f64 {
         if self.drains[s] {
             0.0
         } else {
@@ -174,7 +174,7 @@ impl<'a> ModulatedQueue<'a> {
     }
 
     /// Returns `β`, the largest number of servers.
-    pub fn most_servers(&self) -> u32 {
+    pub fn max_servers(&self) -> u32 {
         let most = self.servers.iter().copied().max();
         most.expect("an irreducible environment has a state")
     }
@@ -189,12 +189,12 @@ impl<'a> ModulatedQueue<'a> {
     /// Estimates the time \[ns\] to solve [`ModulatedQueue::qbd`]. It is infinite if there is not
     /// enough memory.
     pub fn matrix_work(&self) -> f64 {
-        matrix_work(self.servers.len() as f64, f64::from(self.most_servers()))
+        matrix_work(self.servers.len() as f64, f64::from(self.max_servers()))
     }
 
     /// Returns the chain on (jobs, state).
     pub fn qbd(&self) -> Qbd {
-        let most = self.most_servers().max(1) as usize;
+        let most = self.max_servers().max(1) as usize;
         Qbd {
             boundary: (0..most).map(|q| self.level(q)).collect(),
             repeating: self.level(most),
@@ -229,12 +229,12 @@ impl<'a> ModulatedQueue<'a> {
 }
 
 /// The maximum number of values that a solver can store: 320 MB with 8 bytes each.
-pub const MEMORY: f64 = 4e7;
+pub const MEMORY_LIMIT: f64 = 4e7;
 
 /// Estimates the time \[ns\] that a solution needs for this number of phases and of boundary
 /// levels. It is infinite if there is not enough memory.
 pub fn matrix_work(phases: f64, boundary: f64) -> f64 {
-    if matrix_numbers(phases, boundary) <= MEMORY {
+    if matrix_numbers(phases, boundary) <= MEMORY_LIMIT {
         (3.5 + 0.15 * boundary) * phases.powi(3) + 1e3 * (boundary + phases) + 2e4
     } else {
         f64::INFINITY

@@ -23,9 +23,9 @@ pub struct RelativeCompletions {
     /// The load `ρ = λ/E[μ c]`.
     pub load: f64,
     /// The value of `Δ` in each state \[jobs\] (n).
-    pub ahead: Vec<f64>,
+    pub relative: Vec<f64>,
     /// The mean value `E[Δ(v)]` \[jobs\].
-    pub mean_ahead: f64,
+    pub mean_relative: f64,
 }
 
 impl RelativeCompletions {
@@ -41,26 +41,26 @@ impl RelativeCompletions {
         } else {
             eliminated(environment.edges(), gain)
         };
-        let pairs = environment.law().iter().zip(&ahead);
+        let pairs = environment.stationary_distribution().iter().zip(&ahead);
         let mean: f64 = pairs.map(|(p, a)| p * a).sum();
         ahead.iter_mut().for_each(|a| *a -= mean);
         let mut after = 0.0;
         for (edge, _) in queue.edges().filter(|(_, serves)| *serves) {
-            after += environment.law()[edge.from] * edge.rate * ahead[edge.to];
+            after += environment.stationary_distribution()[edge.from] * edge.rate * ahead[edge.to];
         }
         for (s, ahead) in ahead.iter().enumerate() {
-            after += environment.law()[s] * queue.speed(s) * ahead;
+            after += environment.stationary_distribution()[s] * queue.independent_service_rate(s) * ahead;
         }
         RelativeCompletions {
             load: queue.arrival_rate() / capacity,
-            mean_ahead: after / capacity,
-            ahead,
+            mean_relative: after / capacity,
+            relative: ahead,
         }
     }
 
     /// Returns `(ρ + E[Δ(v)]) / (1 − ρ)`, the part of the mean number of jobs that is not bounded.
     pub fn primary_term(&self) -> f64 {
-        (self.load + self.mean_ahead) / (1.0 - self.load)
+        (self.load + self.mean_relative) / (1.0 - self.load)
     }
 }
 

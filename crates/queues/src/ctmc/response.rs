@@ -13,7 +13,7 @@ use super::modulated::ModulatedQueue;
 
 /// The probability that a job is still in the system after each jump of the uniformized chain.
 #[derive(Clone, Debug)]
-pub struct Survival {
+pub struct ResponseTimes {
     /// The rate `Λ` \[1/time\].
     rate: f64,
     /// The probabilities `s_0 = 1, s_1, …`.
@@ -44,7 +44,7 @@ fn shorten(law: &mut [Vec<f64>], mass: f64) {
 /// The minimum probability for which a time can be computed.
 const LEAST: f64 = 0.0099;
 
-impl Survival {
+impl ResponseTimes {
     /// Follows the jobs that arrive to a queue until less than 1 % of them are left. `law[s][q]` is
     /// the stationary distribution. Returns `None` if this takes more than `budget` operations.
     pub fn new(queue: &ModulatedQueue<'_>, law: Vec<Vec<f64>>, budget: f64) -> Option<Self> {
@@ -85,14 +85,14 @@ impl Survival {
                     .for_each(|of_state| of_state.truncate(length));
             }
         }
-        Some(Survival {
+        Some(ResponseTimes {
             rate: walk.rate,
             after,
         })
     }
 
     /// Returns `P(T > t)` for probabilities of at least 1 %.
-    pub fn above(&self, time: f64) -> f64 {
+    pub fn tail(&self, time: f64) -> f64 {
         let mean = self.rate * time;
         if mean == 0.0 {
             return 1.0;
@@ -125,7 +125,7 @@ impl Survival {
     /// Returns the time until a fraction `p ≤ 0.99` of the jobs have left.
     pub fn percentile(&self, p: f64) -> f64 {
         let end = self.after.len() as f64 / self.rate;
-        let [low, high] = bisected(0.0, [0.0, end], |time| self.above(time) > 1.0 - p);
+        let [low, high] = bisected(0.0, [0.0, end], |time| self.tail(time) > 1.0 - p);
         0.5 * (low + high)
     }
 }
@@ -141,7 +141,7 @@ struct Walk<'a, 'b> {
 impl<'a, 'b> Walk<'a, 'b> {
     fn new(queue: &'a ModulatedQueue<'b>) -> Self {
         let states = 0..queue.servers().len();
-        let mut leaving: Vec<f64> = states.map(|s| queue.speed(s)).collect();
+        let mut leaving: Vec<f64> = states.map(|s| queue.independent_service_rate(s)).collect();
         for (edge, _) in queue.edges() {
             leaving[edge.from] += edge.rate;
         }

@@ -27,7 +27,7 @@
 
 use super::bisection::bisected;
 use super::gmres::{STEPS, gmres};
-use super::modulated::{Edge, MEMORY, ModulatedQueue};
+use super::modulated::{Edge, MEMORY_LIMIT, ModulatedQueue};
 
 /// The levels that are ignored have a total probability of `exp(−TAIL)`.
 const TAIL: f64 = 40.0;
@@ -47,7 +47,7 @@ const MEAN_ERROR: f64 = 1e-8;
 pub struct RoundsError(String);
 
 /// The stationary distribution of the number of jobs and the state.
-pub struct RoundLaw {
+pub struct StationaryDistribution {
     /// The mean number of jobs.
     pub mean: f64,
     /// The probability `law[s][q]` of state `s` with `q` jobs.
@@ -56,7 +56,7 @@ pub struct RoundLaw {
     above_error: Vec<f64>,
 }
 
-impl RoundLaw {
+impl StationaryDistribution {
     /// Returns the smallest `q` with `P(more than q jobs) ≤ p`, this value, and its error bound.
     pub fn rarely_above(&self, p: f64) -> (u64, f64, f64) {
         let levels = self.above_error.len();
@@ -78,26 +78,26 @@ impl RoundLaw {
     }
 }
 
-/// Estimates the number of levels that [`law`] needs, or returns `None` if the queue is not stable
+/// Estimates the number of levels that [`stationary_distribution`] needs, or returns `None` if the queue is not stable
 /// or its environment is not cyclic.
 pub fn levels(queue: &ModulatedQueue<'_>) -> Option<f64> {
     let rounds = Rounds::new(queue)?;
     Some(rounds.levels(rounds.decay(ROUGHLY)?))
 }
 
-/// Estimates the time \[ns\] that [`law`] needs. It is infinite if [`levels`] is `None`, or if
+/// Estimates the time \[ns\] that [`stationary_distribution`] needs. It is infinite if [`levels`] is `None`, or if
 /// there is not enough memory.
 pub fn work(queue: &ModulatedQueue<'_>) -> f64 {
     let levels = levels(queue).unwrap_or(f64::INFINITY);
     let states = queue.servers().len();
-    if numbers(levels, states) <= MEMORY {
+    if numbers(levels, states) <= MEMORY_LIMIT {
         130.0 * levels * states as f64
     } else {
         f64::INFINITY
     }
 }
 
-/// Returns an upper bound on the number of values that are stored by [`law`].
+/// Returns an upper bound on the number of values that are stored by [`stationary_distribution`].
 pub fn memory(queue: &ModulatedQueue<'_>) -> f64 {
     let levels = levels(queue).unwrap_or(f64::INFINITY);
     numbers(levels, queue.servers().len())
@@ -112,10 +112,10 @@ fn numbers(levels: f64, states: usize) -> f64 {
 /// # Errors
 /// Returns an error if the environment is not cyclic, if the queue is not stable, if there is not
 /// enough memory, or if the relative error of the mean may be larger than `1e-8`.
-pub fn law(queue: &ModulatedQueue<'_>) -> Result<RoundLaw, RoundsError> {
+pub fn stationary_distribution(queue: &ModulatedQueue<'_>) -> Result<StationaryDistribution, RoundsError> {
     let mut law = Vec::new();
     let (mean, above_error) = visited(queue, |of_state| law.push(of_state))?;
-    Ok(RoundLaw {
+    Ok(StationaryDistribution {
         mean,
         law,
         above_error,
@@ -125,7 +125,7 @@ pub fn law(queue: &ModulatedQueue<'_>) -> Result<RoundLaw, RoundsError> {
 /// Returns the mean number of jobs.
 ///
 /// # Errors
-/// The errors are the same as for [`law`].
+/// The errors are the same as for [`stationary_distribution`].
 pub fn mean(queue: &ModulatedQueue<'_>) -> Result<f64, RoundsError> {
     Ok(visited(queue, |_| ())?.0)
 }
@@ -144,12 +144,12 @@ fn visited(
         return Err(RoundsError(why));
     };
     let (levels, states) = (rounds.levels(decay), rounds.stages.len());
-    if numbers(levels, states) > MEMORY {
+    if numbers(levels, states) > MEMORY_LIMIT {
         let why = format!("{levels} levels of {states} states exceed the memory limit");
         return Err(RoundsError(why));
     }
     let (entries, above_error) = rounds.balanced(levels as usize, decay)?;
-    let frequency = queue.environment().law()[0] * rounds.stages[0].leaving;
+    let frequency = queue.environment().stationary_distribution()[0] * rounds.stages[0].leaving;
     let mut jobs = 0.0;
     rounds.round(&entries, |_, mut law| {
         law.iter_mut().for_each(|p| *p *= frequency);
@@ -179,7 +179,7 @@ impl<'a, 'b> Rounds<'a, 'b> {
         let stage = |s: usize| Stage {
             servers: queue.servers()[s] as usize,
             drains: queue.drains(s),
-            speed: queue.speed(s),
+            speed: queue.independent_service_rate(s),
             leaving: 0.0,
             exits: Vec::new(),
         };
@@ -198,7 +198,7 @@ impl<'a, 'b> Rounds<'a, 'b> {
     }
 
     fn levels(&self, decay: f64) -> f64 {
-        f64::from(self.queue.most_servers()) + TAIL / decay + 2.0
+        f64::from(self.queue.max_servers()) + TAIL / decay + 2.0
     }
 
     /// Returns the rate `ln z` at which the distribution of the levels decays, where `z > 1` and
@@ -360,7 +360,7 @@ impl<'a, 'b> Rounds<'a, 'b> {
 
     fn balanced(&self, levels: usize, decay: f64) -> Result<Entries, RoundsError> {
         // `drift` is the mean net loss of jobs in a round of a queue that is never empty.
-        let visits = self.queue.environment().law()[0] * self.stages[0].leaving;
+        let visits = self.queue.environment().stationary_distribution()[0] * self.stages[0].leaving;
         let drift = (self.queue.capacity() - self.queue.arrival_rate()) / visits;
         let smoother = Smoother {
             ratio: (-decay).exp(),
@@ -454,7 +454,7 @@ impl Smoother {
         law
     }
 
-    /// Returns a bound on the error of each level of `law`, if its net flow from each level to the
+    /// Returns a bound on the error of each level of `stationary_distribution`, if its net flow from each level to the
     /// next is `flow` and should be 0. The term with `total` is due to the normalization to sum 1.
     fn error(&self, flow: &[f64], law: &[f64]) -> Vec<f64> {
         let (mut level, mut total, mut before) = (0.0, 0.0, 0.0);

@@ -130,7 +130,7 @@ fn together(queue: &ModulatedQueue<'_>) -> usize {
 /// Returns the number of phases of [`staged_qbd`].
 pub fn staged_phases(queue: &ModulatedQueue<'_>, size: &PhaseType) -> f64 {
     let (stages, unordered) = (size.rates.len(), together(queue));
-    let ordered = queue.most_servers() as usize - unordered;
+    let ordered = queue.max_servers() as usize - unordered;
     let factors = (1..stages).map(|k| (unordered + k) as f64 / k as f64);
     let multisets: f64 = factors.product();
     multisets * (stages as f64).powf(ordered as f64) * queue.servers().len() as f64
@@ -148,7 +148,7 @@ struct Chain<'a, 'b> {
 
 impl<'a, 'b> Chain<'a, 'b> {
     fn new(queue: &'a ModulatedQueue<'b>, size: &'a PhaseType) -> Self {
-        let (together, most) = (together(queue), queue.most_servers() as usize);
+        let (together, most) = (together(queue), queue.max_servers() as usize);
         let stages = size.rates.len() as u8;
         let mut vectors: Vec<Vec<Stages>> = vec![vec![Vec::new()]];
         for length in 0..most {

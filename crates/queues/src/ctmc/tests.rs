@@ -39,7 +39,7 @@ fn solution_by_rounds_agrees_with_the_qbd() {
             let queue = ModulatedQueue::new(&environment, 1.0, 1.0, servers, serves);
             let queue = queue.with_arrival_rate(load * queue.capacity());
             let qbd = queue.qbd().solve().unwrap();
-            let round = rounds::law(&queue).unwrap();
+            let round = rounds::stationary_distribution(&queue).unwrap();
             let error = (round.mean / qbd.mean() - 1.0).abs();
             assert!(error < 1e-11, "{n} states at {load}: {error:e}");
             let cycle = Cycle::new(&queue, f64::INFINITY).unwrap();
@@ -64,12 +64,12 @@ fn response_times_obey_littles_law() {
         servers[0] = servers[0].max(1);
         let queue = ModulatedQueue::new(&environment, 1.0, 1.0, servers, serves);
         let queue = queue.with_arrival_rate(0.6 * queue.capacity());
-        let round = rounds::law(&queue).unwrap();
-        let survival = Survival::new(&queue, round.law.clone(), 1e10).unwrap();
+        let round = rounds::stationary_distribution(&queue).unwrap();
+        let survival = ResponseTimes::new(&queue, round.law.clone(), 1e10).unwrap();
         let mean = round.mean / queue.arrival_rate();
         assert!((survival.mean() / mean - 1.0).abs() < 1e-3, "{n}");
         for p in [0.5, 0.95, 0.99] {
-            let left = survival.above(survival.percentile(p));
+            let left = survival.tail(survival.percentile(p));
             assert!((left - (1.0 - p)).abs() < 1e-12, "{n}: {left}");
         }
     }
@@ -79,8 +79,8 @@ fn response_times_obey_littles_law() {
 fn response_time_of_mm1_is_exponential() {
     let environment = Environment::new(1, vec![]).unwrap();
     let queue = ModulatedQueue::new(&environment, 1.6, 2.0, vec![1], vec![]);
-    let round = rounds::law(&queue).unwrap();
-    let survival = Survival::new(&queue, round.law.clone(), 1e10).unwrap();
+    let round = rounds::stationary_distribution(&queue).unwrap();
+    let survival = ResponseTimes::new(&queue, round.law.clone(), 1e10).unwrap();
     for p in [0.5, 0.9, 0.95, 0.99_f64] {
         let exact = -(1.0 - p).ln() / 0.4;
         assert!((survival.percentile(p) / exact - 1.0).abs() < 1e-11, "{p}");

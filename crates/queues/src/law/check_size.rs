@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 use num_rational::BigRational;
 use num_traits::One;
 
-use super::Size;
+use super::SizeDistribution;
 use synth_core::document::{Fault, FaultsAt, Place, place};
 use synth_core::number::Decimal;
 
@@ -13,11 +13,11 @@ const MOST_BRANCHES: usize = 20;
 const MOST_VALUES: usize = 10_000;
 /// The squared coefficients of variation of a lognormal or a Weibull distribution. Outside of this
 /// range, a simulation would only see a constant, or would never reach the tail.
-const VARIATIONS: RangeInclusive<f64> = 1e-6..=1e6;
+const SCV_RANGE: RangeInclusive<f64> = 1e-6..=1e6;
 
 const VARIATION: &str = "squared coefficient of variation";
 
-impl Size {
+impl SizeDistribution {
     /// Returns the faults of the parameters, whose places are relative to the distribution. `part`
     /// and `owner`, such as "type `web`", are used in the messages.
     pub fn faults(&self, part: Part, owner: &str, time_unit: &str) -> Vec<Fault> {
@@ -194,8 +194,8 @@ impl<'a> Faults<'a> {
     }
 
     fn check_variation(&mut self, scv: Decimal) {
-        if !VARIATIONS.contains(&scv.value()) {
-            let (least, most) = VARIATIONS.into_inner();
+        if !SCV_RANGE.contains(&scv.value()) {
+            let (least, most) = SCV_RANGE.into_inner();
             let expected = format!("a number from {least:e} to {most:e}");
             let help = "for 0 use `law: deterministic`; for an even heavier tail use `law: pareto`";
             self.add_value(place!("scv"), scv, &expected, help);

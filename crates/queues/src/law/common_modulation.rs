@@ -28,8 +28,8 @@ impl CommonModulation {
     }
 
     /// Returns the stationary distribution `π` of the chain.
-    pub fn stationary_law(&self) -> Vec<f64> {
-        self.process().stationary_law()
+    pub fn stationary_distribution(&self) -> Vec<f64> {
+        self.process().stationary_distribution()
     }
 
     /// Returns the arrival rate in each state divided by the mean rate. All values are ≥ 0.
@@ -44,7 +44,7 @@ impl CommonModulation {
     ///
     /// For two types with the arrival rates `λ` and `ν`, the covariance of the arrivals per unit of
     /// time is `λ ν` times this value.
-    pub fn excess(&self) -> f64 {
+    pub fn excess_dispersion(&self) -> f64 {
         let process = self.process();
         (process.dispersion() - 1.0) / process.rate()
     }
@@ -72,7 +72,7 @@ impl CommonModulation {
 
     /// Returns a fault if the state changes so often, compared with `arrivals` \[1/time\], that the
     /// modulation has no effect on jobs.
-    pub fn too_fast(&self, arrivals: f64, time_unit: &str) -> Vec<Fault> {
+    pub fn pace_faults(&self, arrivals: f64, time_unit: &str) -> Vec<Fault> {
         let mut faults = named(time_unit);
         let help = "omit `modulation`: with such fast switching only the mean rate matters";
         faults.check_pace(arrivals, self.process().switching_frequency(), help.into());
@@ -83,7 +83,7 @@ impl CommonModulation {
     /// when the arrival rate is `arrivals` \[1/time\].
     pub fn in_range(&self, arrivals: f64) -> bool {
         let fastest = self.relative_factors().into_iter().fold(0.0, f64::max);
-        self.process().in_range() && (fastest * arrivals).is_finite() && self.excess().is_finite()
+        self.process().in_range() && (fastest * arrivals).is_finite() && self.excess_dispersion().is_finite()
     }
 }
 
@@ -117,7 +117,7 @@ mod tests {
         assert!((relative[0] - 0.4 / mean).abs() < 1e-15);
         assert!((relative[1] - 2.2 / mean).abs() < 1e-15);
         let excess = 2.0 * 0.75 * 0.25 * f64::powi(1.8 / mean, 2) / 0.4;
-        assert!((found.excess() / excess - 1.0).abs() < 1e-13);
+        assert!((found.excess_dispersion() / excess - 1.0).abs() < 1e-13);
         assert!(!found.is_constant() && found.in_range(1.0));
         assert!(!found.in_range(1e308));
         assert!(modulation(["2", "2"], ["1", "3"]).is_constant());
@@ -134,7 +134,7 @@ mod tests {
             ],
         };
         let common = modulation([".5", "5"], [".1", ".2"]);
-        let found = 1.0 + alone.rate() * common.excess();
+        let found = 1.0 + alone.rate() * common.excess_dispersion();
         assert!((found / alone.dispersion() - 1.0).abs() < 1e-13);
     }
 }

@@ -1,33 +1,33 @@
 use num_rational::BigRational;
 
-use super::Size;
+use super::SizeDistribution;
 use super::moments::of_sum;
 use crate::ctmc::PhaseType;
 
 /// The distribution of the sum of a start latency `L`, if there is one, and an independent run `S`.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Holding {
-    latency: Option<Size>,
-    run: Size,
+pub struct HoldingTime {
+    latency: Option<SizeDistribution>,
+    run: SizeDistribution,
 }
 
 /// If a sum has more stages than this, it is not represented as a phase-type distribution.
 const MOST_STAGES: usize = 200;
 
-impl Holding {
+impl HoldingTime {
     /// Creates the distribution from the start latency, if there is one, and the run.
-    pub fn new(latency: Option<Size>, run: Size) -> Self {
-        Holding { latency, run }
+    pub fn new(latency: Option<SizeDistribution>, run: SizeDistribution) -> Self {
+        HoldingTime { latency, run }
     }
 
     /// Returns the distribution of the run `S`.
-    pub fn run(&self) -> &Size {
+    pub fn run(&self) -> &SizeDistribution {
         &self.run
     }
 
     /// Returns the mean `E[L] + E[S]` \[time\], which is positive.
     pub fn mean(&self) -> f64 {
-        let latency = self.latency.as_ref().map_or(0.0, Size::mean);
+        let latency = self.latency.as_ref().map_or(0.0, SizeDistribution::mean);
         latency + self.run.mean()
     }
 
@@ -37,13 +37,13 @@ impl Holding {
             return self.run.scv();
         };
         let mean = self.mean();
-        let part = |law: &Size| law.scv() * (law.mean() / mean).powi(2);
+        let part = |law: &SizeDistribution| law.scv() * (law.mean() / mean).powi(2);
         part(latency) + part(&self.run)
     }
 
     /// Returns the moment `E[(L + S)^n]` \[time^n\] for `n` from 1 to 4.
     pub fn moment(&self, n: usize) -> f64 {
-        let powers = |law: &Size| {
+        let powers = |law: &SizeDistribution| {
             let [a, b, c, d] = [1, 2, 3, 4].map(|n| law.moment(n));
             [1.0, a, b, c, d]
         };
@@ -54,7 +54,7 @@ impl Holding {
     }
 
     /// Returns the variance of the run divided by the variance of the sum, or 1 if both are 0.
-    pub fn share_of_run(&self) -> f64 {
+    pub fn run_variance_share(&self) -> f64 {
         match self.scv() {
             0.0 => 1.0,
             scv => self.run.scv() * (self.run.mean() / self.mean()).powi(2) / scv,
@@ -78,7 +78,7 @@ impl Holding {
 
     /// Returns `E[L] + E[S]` as a fraction, or `None` if one of them is bounded Pareto.
     pub fn exact_mean(&self) -> Option<BigRational> {
-        let latency = self.latency.iter().map(Size::exact_mean);
+        let latency = self.latency.iter().map(SizeDistribution::exact_mean);
         latency.chain([self.run.exact_mean()]).sum()
     }
 }
@@ -97,24 +97,24 @@ mod tests {
         texts.iter().map(|text| decimal(text)).collect()
     }
 
-    fn phase_types() -> Vec<Size> {
+    fn phase_types() -> Vec<SizeDistribution> {
         vec![
-            Size::Exponential {
+            SizeDistribution::Exponential {
                 mean: decimal(".7"),
             },
-            Size::Erlang {
+            SizeDistribution::Erlang {
                 stages: 3,
                 mean: decimal("2"),
             },
-            Size::Hyperexponential {
+            SizeDistribution::Hyperexponential {
                 probabilities: decimals(&[".3", ".7"]),
                 means: decimals(&["2", ".5"]),
             },
-            Size::BalancedHyperexponential {
+            SizeDistribution::BalancedHyperexponential {
                 mean: decimal("1"),
                 scv: decimal("4"),
             },
-            Size::Coxian {
+            SizeDistribution::Coxian {
                 means: decimals(&[".5", "1", "3"]),
                 onward: decimals(&[".5", ".2"]),
             },
@@ -139,10 +139,10 @@ mod tests {
     fn means_and_variances_of_sums_add_up() {
         for latency in phase_types() {
             for run in phase_types() {
-                let sum = Holding::new(Some(latency.clone()), run.clone());
+                let sum = HoldingTime::new(Some(latency.clone()), run.clone());
                 let stages = sum.phases().unwrap();
                 let (mean, square) = moments(&stages);
-                let variance = |law: &Size| law.scv() * law.mean().powi(2);
+                let variance = |law: &SizeDistribution| law.scv() * law.mean().powi(2);
                 let expected = variance(&latency) + variance(&run);
                 let reported = format!("{latency:?} + {run:?}");
                 assert!(
@@ -168,10 +168,10 @@ mod tests {
     /// For the means 1 and ½, `P(X > x) = 2 e^{-x} − e^{-2x}`.
     #[test]
     fn a_sum_of_two_exponentials_is_hypoexponential() {
-        let [one, half] = ["1", ".5"].map(|mean| Size::Exponential {
+        let [one, half] = ["1", ".5"].map(|mean| SizeDistribution::Exponential {
             mean: decimal(mean),
         });
-        let stages = Holding::new(Some(one), half).phases().unwrap();
+        let stages = HoldingTime::new(Some(one), half).phases().unwrap();
         assert_eq!(
             (stages.rates.as_slice(), stages.rates.len()),
             (&[1.0, 2.0][..], 2)
@@ -190,26 +190,26 @@ mod tests {
     #[test]
     fn without_a_latency_the_run_is_unchanged() {
         for run in phase_types() {
-            let alone = Holding::new(None, run.clone());
+            let alone = HoldingTime::new(None, run.clone());
             assert_eq!(alone.mean().to_bits(), run.mean().to_bits());
             assert_eq!(alone.scv().to_bits(), run.scv().to_bits());
             assert_eq!(alone.phases(), run.phases());
             assert_eq!(alone.exact_mean(), run.exact_mean());
-            assert_eq!(alone.share_of_run(), 1.0);
+            assert_eq!(alone.run_variance_share(), 1.0);
         }
     }
 
     #[test]
     fn sums_without_stages_have_mean_and_variation() {
-        let latency = Size::Deterministic {
+        let latency = SizeDistribution::Deterministic {
             mean: decimal(".5"),
         };
-        let run = Size::Exponential { mean: decimal("2") };
-        let sum = Holding::new(Some(latency), run);
+        let run = SizeDistribution::Exponential { mean: decimal("2") };
+        let sum = HoldingTime::new(Some(latency), run);
         assert_eq!(sum.phases(), None);
         assert_eq!(sum.mean(), 2.5);
         assert!((sum.scv() - 0.64).abs() < 1e-15);
         assert_eq!(sum.exact_mean(), Some(decimal("2.5").exact()));
-        assert_eq!(sum.share_of_run(), 1.0);
+        assert_eq!(sum.run_variance_share(), 1.0);
     }
 }

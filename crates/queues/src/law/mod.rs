@@ -13,6 +13,6 @@ mod truncated;
 pub use check_size::Part;
 pub use common_modulation::CommonModulation;
 pub use continuous::{lognormal, weibull};
-pub use holding::Holding;
+pub use holding::HoldingTime;
 pub use process::ArrivalProcess;
-pub use size::Size;
+pub use size::SizeDistribution;

@@ -2,7 +2,7 @@ use statrs::function::factorial::binomial;
 use statrs::function::gamma::ln_gamma;
 
 use super::continuous::{pareto_moment, weibull};
-use super::size::{Size, average};
+use super::size::{SizeDistribution, average};
 use synth_core::number::Decimal;
 
 pub(super) fn of_sum(one: &[f64; 5], other: &[f64; 5], k: usize) -> f64 {
@@ -10,7 +10,7 @@ pub(super) fn of_sum(one: &[f64; 5], other: &[f64; 5], k: usize) -> f64 {
     (0..=k).map(term).sum()
 }
 
-impl Size {
+impl SizeDistribution {
     /// Returns the moment `E[S^n]` \[time^n\] for `n` from 1 to 4.
     pub fn moment(&self, n: i32) -> f64 {
         if let Some(stages) = self.phases() {
@@ -62,42 +62,42 @@ mod tests {
     #[test]
     fn moments_agree_with_means_and_variations() {
         let laws = [
-            Size::Exponential { mean: number("2") },
-            Size::Erlang {
+            SizeDistribution::Exponential { mean: number("2") },
+            SizeDistribution::Erlang {
                 stages: 3,
                 mean: number("2"),
             },
-            Size::Hyperexponential {
+            SizeDistribution::Hyperexponential {
                 probabilities: numbers(&[".3", ".7"]),
                 means: numbers(&["2", ".5"]),
             },
-            Size::BalancedHyperexponential {
+            SizeDistribution::BalancedHyperexponential {
                 mean: number("3"),
                 scv: number("4"),
             },
-            Size::Coxian {
+            SizeDistribution::Coxian {
                 means: numbers(&[".5", "1", "3"]),
                 onward: numbers(&[".5", ".2"]),
             },
-            Size::Deterministic { mean: number("3") },
-            Size::Lognormal {
+            SizeDistribution::Deterministic { mean: number("3") },
+            SizeDistribution::Lognormal {
                 mean: number("2"),
                 scv: number("16"),
             },
-            Size::Weibull {
+            SizeDistribution::Weibull {
                 mean: number("2"),
                 scv: number("5"),
             },
-            Size::Pareto {
+            SizeDistribution::Pareto {
                 shape: number("1.5"),
                 low: number("1"),
                 high: number("100"),
             },
-            Size::Uniform {
+            SizeDistribution::Uniform {
                 low: number("1"),
                 high: number("4"),
             },
-            Size::Empirical {
+            SizeDistribution::Empirical {
                 values: numbers(&["1", "5", "6"]),
                 probabilities: None,
             },
@@ -115,19 +115,19 @@ mod tests {
     fn higher_moments_have_their_closed_forms() {
         // The moment is `n! p m^n` for a branch and `(n+2)!/2 (m/3)^n` for three stages. For two
         // stages, where the second one has probability `q`, it follows from the binomial theorem.
-        let exponential = Size::Exponential { mean: number("2") };
-        let erlang = Size::Erlang {
+        let exponential = SizeDistribution::Exponential { mean: number("2") };
+        let erlang = SizeDistribution::Erlang {
             stages: 3,
             mean: number("2"),
         };
-        let branches = Size::Hyperexponential {
+        let branches = SizeDistribution::Hyperexponential {
             probabilities: numbers(&[".3", ".7"]),
             means: numbers(&["2", ".5"]),
         };
         let factorial = |n: usize| (1..=n).map(|k| k as f64).product::<f64>();
         for n in [3, 4] {
             let power = |x: f64| factorial(n) * x.powi(n as i32);
-            let cox = Size::Coxian {
+            let cox = SizeDistribution::Coxian {
                 means: numbers(&[".5", "3"]),
                 onward: numbers(&[".2"]),
             };
@@ -151,7 +151,7 @@ mod tests {
         }
         // The moment is `Γ(1 + n/k)` with `k = 1/2`, and
         // `α L^α (H^(n−α) − L^(n−α)) / ((n−α)(1 − (L/H)^α))` for the bounded Pareto distribution.
-        let weibull = Size::Weibull {
+        let weibull = SizeDistribution::Weibull {
             mean: number("2"),
             scv: number("5"),
         };
@@ -159,7 +159,7 @@ mod tests {
             (weibull.moment(3) / 720.0 - 1.0).abs() < 1e-9
                 && (weibull.moment(4) / 40_320.0 - 1.0).abs() < 1e-9
         );
-        let pareto = Size::Pareto {
+        let pareto = SizeDistribution::Pareto {
             shape: number("1.5"),
             low: number("1"),
             high: number("100"),

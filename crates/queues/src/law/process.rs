@@ -11,7 +11,7 @@ use petgraph::graph::DiGraph;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Size;
+use super::SizeDistribution;
 use crate::ctmc::{generator, stationary};
 use synth_core::document::in_one_line;
 use synth_core::number::Decimal;
@@ -30,7 +30,7 @@ pub enum ArrivalProcess {
     /// distribution, including the time before the first arrival.
     Renewal {
         /// The distribution of the time between two arrivals.
-        interarrival: Size,
+        interarrival: SizeDistribution,
         /// The number of jobs that arrive at the same time, from 1 to 100 000. The default is 1.
         #[serde(default = "one", skip_serializing_if = "is_one")]
         batch: u32,
@@ -66,7 +66,7 @@ pub enum ArrivalProcess {
 
 impl ArrivalProcess {
     /// Returns the name of the process in documents and records.
-    pub fn process(&self) -> &'static str {
+    pub fn name(&self) -> &'static str {
         match self {
             Self::Poisson { .. } => "poisson",
             Self::Renewal { .. } => "renewal",
@@ -87,7 +87,7 @@ impl ArrivalProcess {
     }
 
     /// Returns the fraction of batches with equal sizes, or 0 if each batch has only one job.
-    pub fn alike(&self) -> f64 {
+    pub fn equal_size_fraction(&self) -> f64 {
         match self {
             Self::Batches { alike, .. } if !self.is_poisson() => alike.value(),
             _ => 0.0,
@@ -100,7 +100,7 @@ impl ArrivalProcess {
             Self::Poisson { rate } => rate.value(),
             Self::Renewal { interarrival, .. } => self.batch_moment(1) / interarrival.mean(),
             Self::MarkovModulated { rates, .. } => {
-                let law = self.stationary_law();
+                let law = self.stationary_distribution();
                 law.iter().zip(rates).map(|(p, r)| p * r.value()).sum()
             }
             Self::Batches { rate, .. } => rate.value() * self.batch_moment(1),
@@ -126,7 +126,7 @@ impl ArrivalProcess {
     }
 
     /// Returns the stationary distribution of the modulating chain, or `[1]` if there is none.
-    pub fn stationary_law(&self) -> Vec<f64> {
+    pub fn stationary_distribution(&self) -> Vec<f64> {
         match self {
             Self::MarkovModulated { switching, .. } => {
                 let found = stationary(&chain(switching));
@@ -143,13 +143,13 @@ impl ArrivalProcess {
             return 0.0;
         };
         let leave = |row: &Vec<Decimal>| row.iter().map(|x| x.value()).sum::<f64>();
-        let law = self.stationary_law();
+        let law = self.stationary_distribution();
         let pairs = law.iter().zip(switching);
         pairs.map(|(share, row)| share * leave(row)).sum()
     }
 
     fn modulated_dispersion(&self, rates: &[Decimal], switching: &[Vec<Decimal>]) -> f64 {
-        let (law, mean) = (self.stationary_law(), self.rate());
+        let (law, mean) = (self.stationary_distribution(), self.rate());
         let n = law.len();
         let q = generator(&chain(switching));
         // Divide by the largest exit rate, so that neither `1π` nor `Q` is lost to rounding.
@@ -193,7 +193,7 @@ impl ArrivalProcess {
         let mut process = self.clone();
         match &mut process {
             Self::Poisson { rate } | Self::Batches { rate, .. } => *rate = scaled(rate)?,
-            Self::Renewal { interarrival, .. } => *interarrival = interarrival.divided(factor)?,
+            Self::Renewal { interarrival, .. } => *interarrival = interarrival.scaled_down(factor)?,
             Self::MarkovModulated { rates, .. } => {
                 *rates = rates.iter().map(scaled).collect::<Option<_>>()?;
             }

@@ -1,7 +1,7 @@
 //! This module defines the distributions of the sizes of jobs and of the times between arrivals.
 //!
 //! If an exact result depends on more than the mean, the distribution must be phase-type
-//! ([`Size::phases`]). All other distributions can only be simulated. The parameters are stored as
+//! ([`SizeDistribution::phases`]). All other distributions can only be simulated. The parameters are stored as
 //! they are written, and all other values are computed when they are needed.
 
 use num_rational::BigRational;
@@ -17,7 +17,7 @@ use synth_core::number::Decimal;
 /// The distribution of the sizes of the jobs of a type.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "law", rename_all = "kebab-case", deny_unknown_fields)]
-pub enum Size {
+pub enum SizeDistribution {
     /// An exponential distribution, where P(S > x) = exp(−x/mean).
     Exponential {
         /// The mean size \[time\], which must be positive.
@@ -100,9 +100,9 @@ pub enum Size {
     },
 }
 
-impl Size {
+impl SizeDistribution {
     /// Returns the name of the distribution in documents and records.
-    pub fn law(&self) -> &'static str {
+    pub fn name(&self) -> &'static str {
         match self {
             Self::Exponential { .. } => "exponential",
             Self::Erlang { .. } => "erlang",
@@ -236,7 +236,7 @@ impl Size {
     }
 
     /// Returns the greatest lower bound of all sizes.
-    pub fn least(&self) -> Decimal {
+    pub fn minimum(&self) -> Decimal {
         match self {
             Self::Deterministic { mean } => *mean,
             Self::Pareto { low, .. } | Self::Uniform { low, .. } => *low,
@@ -249,7 +249,7 @@ impl Size {
     }
 
     /// Returns the distribution of `S/divisor`, or `None` if a value is out of the range of `f64`.
-    pub fn divided(&self, divisor: f64) -> Option<Self> {
+    pub fn scaled_down(&self, divisor: f64) -> Option<Self> {
         let divided = |x: &Decimal| Decimal::new(x.value() / divisor);
         let all = |list: &[Decimal]| list.iter().map(divided).collect::<Option<Vec<_>>>();
         let mut law = self.clone();

@@ -4,9 +4,9 @@ use statrs::function::erf::erfc;
 use statrs::function::gamma::{checked_gamma_lr, checked_gamma_ur};
 
 use super::continuous::{lognormal, pareto_moment, weibull};
-use super::size::{Size, average, balanced};
+use super::size::{SizeDistribution, average, balanced};
 
-impl Size {
+impl SizeDistribution {
     /// Returns `P(S > a)`, `E[S; S ≤ a]` and `E[S²; S ≤ a]` \[1, time, time²\] for `a > 0`. Returns
     /// `None` for a Coxian distribution with more than one stage, because there is no closed form.
     ///
@@ -137,7 +137,7 @@ mod tests {
             r#"{"law": "empirical", "values": [1, 5, 6]}"#,
         ];
         for text in laws {
-            let law: Size = serde_json::from_str(text).unwrap();
+            let law: SizeDistribution = serde_json::from_str(text).unwrap();
             let all = law.truncated(1e9).unwrap();
             for n in 1..=2 {
                 let whole = law.moment(n);
@@ -173,7 +173,7 @@ mod tests {
 
     #[test]
     fn probabilities_have_their_closed_forms() {
-        let law = |text: &str| -> Size { serde_json::from_str(text).unwrap() };
+        let law = |text: &str| -> SizeDistribution { serde_json::from_str(text).unwrap() };
         let median = 2.0 / 2.6_f64.sqrt();
         for (text, a, exact) in [
             (

@@ -98,7 +98,7 @@ impl<M, C> Comparison<M, C> {
             cells,
         };
         let ranked = |&load: &f64| {
-            let of = |name| Some((name, &comparison.settled(name, load)?.replications[..]));
+            let of = |name| Some((name, &comparison.converged(name, load)?.replications[..]));
             let settled: Vec<_> = comparison.names().filter_map(of).collect();
             let ranking = Ranking::new(&settled);
             AtLoad { load, ranking }
@@ -124,7 +124,7 @@ impl<M, C> Comparison<M, C> {
     }
 
     /// Returns the run of a policy at a load, if it has converged.
-    pub fn settled(&self, policy: &str, load: f64) -> Option<&Run<M, C>> {
+    pub fn converged(&self, policy: &str, load: f64) -> Option<&Run<M, C>> {
         let run = self.run(policy, load)?;
         (run.health == Health::Settled).then_some(run)
     }
@@ -145,7 +145,7 @@ impl<M, C> Comparison<M, C> {
         let label = self.label(name);
         let entrant = self.header.policies.iter().find(|p| p.name == name);
         let preempts = entrant.filter(|p| p.preempts).map(|_| "preempts");
-        let knows = entrant.and_then(|p| p.knows.words());
+        let knows = entrant.and_then(|p| p.knows.describe());
         match preempts.into_iter().chain(knows).collect::<Vec<_>>()[..] {
             [] => label.into(),
             ref marks => format!("{label} ({})", marks.join(", ")),
@@ -167,7 +167,7 @@ fn last_part(name: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sweep::Knows;
+    use crate::sweep::Information;
 
     #[test]
     fn labels_are_shortened_unless_ambiguous() {
@@ -182,9 +182,9 @@ mod tests {
     fn titles_mention_preemption_and_size_information() {
         let mut header = SweepHeader::sample(&["fcfs", "a/p.json", "srpt", "easy:3"]);
         for (n, preempts, knows) in [
-            (1, true, Knows::Means),
-            (2, true, Knows::Sizes),
-            (3, false, Knows::Estimates),
+            (1, true, Information::Means),
+            (2, true, Information::Sizes),
+            (3, false, Information::Estimates),
         ] {
             header.policies[n].preempts = preempts;
             header.policies[n].knows = knows;

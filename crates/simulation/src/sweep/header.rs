@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::replication::FIRST_LOOK;
+use crate::replication::MIN_PRECISION_EVENTS;
 use synth_core::document::digest;
 
 /// The definition of a comparison. Comparisons that have the same header have the same results.
@@ -20,18 +20,18 @@ pub struct SweepHeader {
     /// The program and its version.
     pub tool: String,
     /// The workload.
-    pub workload: SweepSubject,
+    pub workload: SweepWorkload,
     /// Stop conditions of a cell, and its random seed.
-    pub settings: Budgets,
+    pub settings: StopConditions,
     /// The policies, in the order of the arguments.
-    pub policies: Vec<Entrant>,
+    pub policies: Vec<PolicyEntry>,
     /// The loads `ρ`, as a fraction of the maximum load that can be sustained by any policy.
     pub loads: Vec<f64>,
 }
 
 /// The workload of a comparison.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct SweepSubject {
+pub struct SweepWorkload {
     /// The file name as given.
     pub file: String,
     /// The source of the numbers in the workload, if this is known.
@@ -46,7 +46,7 @@ pub struct SweepSubject {
 
 /// The conditions under which a cell stops.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Budgets {
+pub struct StopConditions {
     /// The seed that is used for all random streams.
     pub seed: u64,
     /// The number of independent replications.
@@ -61,7 +61,7 @@ pub struct Budgets {
 
 /// A policy in a comparison.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Entrant {
+pub struct PolicyEntry {
     /// Its name as given: a rule, or a policy file.
     pub name: String,
     /// `sha256:…` of the policy file; null for a rule.
@@ -71,13 +71,13 @@ pub struct Entrant {
     pub preempts: bool,
     /// The information about sizes that it uses.
     #[serde(default)]
-    pub knows: Knows,
+    pub knows: Information,
 }
 
 /// The information about job sizes that a policy uses. Only compare policies with the same value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Knows {
+pub enum Information {
     /// At most the mean of its class.
     #[default]
     Means,
@@ -87,13 +87,13 @@ pub enum Knows {
     Sizes,
 }
 
-impl Knows {
+impl Information {
     /// Describes the information beyond the class, if any.
-    pub fn words(self) -> Option<&'static str> {
+    pub fn describe(self) -> Option<&'static str> {
         match self {
-            Knows::Means => None,
-            Knows::Estimates => Some("knows estimates"),
-            Knows::Sizes => Some("knows sizes"),
+            Information::Means => None,
+            Information::Estimates => Some("knows estimates"),
+            Information::Sizes => Some("knows sizes"),
         }
     }
 }
@@ -247,7 +247,7 @@ impl SweepHeader {
         const Z: f64 = 1.96;
         let (precision, idle) = (self.settings.precision, 1.0 - load);
         let needed = 4.0 * Z * Z * (1.0 + load) / (idle * idle * precision * precision);
-        let mut look = FIRST_LOOK;
+        let mut look = MIN_PRECISION_EVENTS;
         while (look as f64) < needed && look < self.settings.events {
             look *= 2;
         }

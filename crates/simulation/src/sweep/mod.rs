@@ -9,10 +9,10 @@ mod merge;
 mod plan;
 
 pub use comparison::{AtLoad, Cell, CellOutcome, Comparison, ExactMeans};
-pub use header::{Budgets, Entrant, Knows, Shard, SweepHeader, SweepSubject, differences, quoted};
+pub use header::{StopConditions, PolicyEntry, Information, Shard, SweepHeader, SweepWorkload, differences, quoted};
 pub use journal::{Journal, JournalError, PartHeading, Share};
 pub use merge::Whole;
-pub use plan::{Cells, Comparing, SweepStage, sweep};
+pub use plan::{Cells, Comparing, SweepProgress, sweep};
 
 #[cfg(test)]
 mod tests;

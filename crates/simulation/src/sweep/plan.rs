@@ -5,7 +5,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::comparison::{Cell, CellOutcome, Comparison};
-use super::header::{Budgets, Entrant, Shard, SweepHeader, SweepSubject, deal};
+use super::header::{StopConditions, PolicyEntry, Shard, SweepHeader, SweepWorkload, deal};
 use super::journal::{Journal, JournalError, PartHeading, Share};
 use super::merge::is_there;
 use crate::run::{Ending, Run};
@@ -68,13 +68,13 @@ impl Comparing<'_> {
 
     /// Returns the header of a comparison on this workload.
     #[must_use]
-    pub fn header(&self, workload: SweepSubject, policies: Vec<Entrant>) -> SweepHeader {
+    pub fn header(&self, workload: SweepWorkload, policies: Vec<PolicyEntry>) -> SweepHeader {
         SweepHeader {
             format: "synth-comparison".into(),
             version: 1,
             tool: concat!("synth ", env!("CARGO_PKG_VERSION")).into(),
             workload,
-            settings: Budgets {
+            settings: StopConditions {
                 seed: self.settings.seed,
                 replications: self.settings.replications,
                 precision: self.settings.precision,
@@ -89,7 +89,7 @@ impl Comparing<'_> {
 
 /// The progress of a comparison.
 #[derive(Clone, Copy, Debug)]
-pub struct SweepStage<'a> {
+pub struct SweepProgress<'a> {
     /// The running policy.
     pub policy: &'a str,
     /// The load ρ.
@@ -112,7 +112,7 @@ pub fn sweep<C: Cells>(
     header: SweepHeader,
     runs: &C,
     request: &Comparing<'_>,
-    mut progress: impl FnMut(SweepStage<'_>),
+    mut progress: impl FnMut(SweepProgress<'_>),
 ) -> Result<Comparison<C::Measures, C::OfClass>, C::Error> {
     let Some((mut journal, finished)) = open::<CellOf<C>>(&header, request)? else {
         return Ok(Comparison::new(header, Vec::new(), false));
@@ -139,7 +139,7 @@ pub fn sweep<C: Cells>(
             Some((at, there)) if at.to_bits() == load.to_bits() => scene.insert((at, there)),
             _ => scene.insert((load, runs.scene(load)?)),
         };
-        let mut stage = SweepStage {
+        let mut stage = SweepProgress {
             policy,
             load,
             done,

@@ -4,13 +4,13 @@ use std::collections::VecDeque;
 
 use serde::{Deserialize, Serialize};
 
-use crate::queue::{Departure, Discipline, Gauges, Queue, busy_column};
+use crate::queue::{Departure, Discipline, QueueIntegrals, Queue, busy_column};
 use crate::run::Run;
 use crate::sample::Sample;
 use crate::settings::{JobClass, Settings};
 use crate::statistics::Estimate;
 use synth_core::number::Decimal;
-use synth_queues::law::Size;
+use synth_queues::law::SizeDistribution;
 
 struct Fcfs {
     jobs: VecDeque<(f64, f64)>,
@@ -18,7 +18,7 @@ struct Fcfs {
 }
 
 impl Fcfs {
-    fn serve_first(&mut self, now: f64, gauges: &mut Gauges) {
+    fn serve_first(&mut self, now: f64, gauges: &mut QueueIntegrals) {
         self.end = self.jobs.front().map_or(f64::INFINITY, |job| now + job.1);
         gauges.running(0, self.jobs.len().min(1) as u64, now);
         gauges.works(0, !self.jobs.is_empty(), now);
@@ -26,7 +26,7 @@ impl Fcfs {
 }
 
 impl Discipline for Fcfs {
-    fn arrive(&mut self, now: f64, _: u32, size: f64, gauges: &mut Gauges) {
+    fn arrive(&mut self, now: f64, _: u32, size: f64, gauges: &mut QueueIntegrals) {
         self.jobs.push_back((now, size));
         if self.jobs.len() == 1 {
             self.serve_first(now, gauges);
@@ -37,7 +37,7 @@ impl Discipline for Fcfs {
         self.end
     }
 
-    fn happen(&mut self, now: f64, gauges: &mut Gauges) -> Option<Departure> {
+    fn happen(&mut self, now: f64, gauges: &mut QueueIntegrals) -> Option<Departure> {
         let (arrived, size) = self.jobs.pop_front()?;
         self.serve_first(now, gauges);
         Some(Departure {
@@ -61,7 +61,7 @@ pub struct Own {
 
 /// Runs a simulation of an `M/M/1` queue with this arrival rate \[1/time\] and a mean size of 1.
 pub fn run(rate: f64, settings: &Settings) -> Run<Own> {
-    let size = Size::Exponential { mean: Decimal::ONE };
+    let size = SizeDistribution::Exponential { mean: Decimal::ONE };
     let queue = Queue {
         classes: &[JobClass::poisson("a", rate, (1.0, &size), 1.0).demanding(vec![1.0])],
         rates: &[rate],

@@ -1,15 +1,15 @@
 use super::scene::DecisionState;
 use synth_core::document::DocumentError;
 use synth_multiresource::policy::{Action, Event, Policy, System};
-use synth_multiresource::simulator::{Contender, Due, Ends, Failure, Server};
+use synth_multiresource::simulator::{Contender, PendingEvent, CompletionTimes, Failure, Server};
 use synth_simulation::{RandomStream, Streams};
 
 /// The reason why a log has no result.
 #[derive(Debug, thiserror::Error)]
-pub enum NoResult {
+pub enum LogError {
     /// A replay ended.
     #[error(transparent)]
-    Stopped(#[from] Stopped),
+    Stopped(#[from] ReplayError),
     /// The workload of the jobs is invalid.
     #[error(transparent)]
     Document(#[from] DocumentError),
@@ -33,7 +33,7 @@ pub struct Replayed {
 
 /// The reason why a replay has no result.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
-pub enum Stopped {
+pub enum ReplayError {
     /// The policy does not support these jobs, or made a decision that is not feasible.
     #[error(transparent)]
     Failure(#[from] Failure),
@@ -63,8 +63,8 @@ pub fn replay(
     rule: &Contender,
     scene: &DecisionState<'_>,
     goes_on: &mut dyn FnMut(usize) -> bool,
-) -> Result<Replayed, Stopped> {
-    let mut walk = Walk::new(scene, rule.rule(&scene.fleet)?);
+) -> Result<Replayed, ReplayError> {
+    let mut walk = Walk::new(scene, rule.build_policy(&scene.fleet)?);
     let left = loop {
         let until = walk.events + BURST;
         while walk.events < until && walk.step() {}
@@ -73,11 +73,11 @@ pub fn replay(
             break left;
         }
         if !goes_on(walk.next) {
-            return Err(Stopped::Interrupted);
+            return Err(ReplayError::Interrupted);
         }
     };
     if left > 0 {
-        return Err(Stopped::Stuck(left));
+        return Err(ReplayError::Stuck(left));
     }
     Ok(Replayed {
         runs_through: walk.server.system.counters().preemptions == 0,
@@ -110,7 +110,7 @@ impl<'a> Walk<'a> {
     }
 
     /// Runs all events before this time. Fails if the policy made a decision that is not feasible.
-    pub fn until(&mut self, time: f64) -> Result<(), Stopped> {
+    pub fn until(&mut self, time: f64) -> Result<(), ReplayError> {
         let next = |own: &mut Self| {
             let wake = own.server.system.wake();
             own.server.next_end().min(own.arrival()).min(wake)
@@ -120,11 +120,11 @@ impl<'a> Walk<'a> {
     }
 
     /// Runs until the last job has left. Also fails if there are jobs that are never started.
-    pub fn finish(&mut self) -> Result<(), Stopped> {
+    pub fn finish(&mut self) -> Result<(), ReplayError> {
         self.until(f64::INFINITY)?;
         match self.server.system.jobs() {
             0 => Ok(()),
-            left => Err(Stopped::Stuck(left)),
+            left => Err(ReplayError::Stuck(left)),
         }
     }
 
@@ -206,7 +206,7 @@ impl<'a> Walk<'a> {
     ///
     /// # Errors
     /// Returns an error if the policy made a decision that is not feasible.
-    pub fn starts(&mut self, jobs: &[usize], until: f64) -> Result<Vec<f64>, Stopped> {
+    pub fn starts(&mut self, jobs: &[usize], until: f64) -> Result<Vec<f64>, ReplayError> {
         let count = jobs.iter().max().map_or(0, |last| last + 1);
         let mut starts = vec![f64::NAN; count];
         jobs.iter().for_each(|n| starts[*n] = f64::INFINITY);
@@ -239,7 +239,7 @@ impl<'a> Walk<'a> {
         let mut service = Streams::new(scene.seed, 0).service;
         let decides_on_state = policy.decides_on_state();
         let server = match present {
-            0 => Server::new(system, policy, Some(Ends::default()), &mut service),
+            0 => Server::new(system, policy, Some(CompletionTimes::default()), &mut service),
             _ => Server::resume(system, policy, &mut service),
         };
         let mut ends = Vec::with_capacity(scene.jobs.len());
@@ -257,7 +257,7 @@ impl<'a> Walk<'a> {
     }
 
     /// Checks the invariants, and returns the number of jobs that are present.
-    fn audit(&mut self) -> Result<u64, Stopped> {
+    fn audit(&mut self) -> Result<u64, ReplayError> {
         self.server.settle();
         let system = &self.server.system;
         let violation = system.violation().cloned().map(Failure::from);
@@ -300,8 +300,8 @@ impl<'a> Walk<'a> {
             true => f64::INFINITY,
             false => arrival,
         };
-        let (now, due) = self.server.due(bound);
-        if let Some(due) = due.filter(|due| !matches!(due, Due::End)) {
+        let (now, due) = self.server.next_event(bound);
+        if let Some(due) = due.filter(|due| !matches!(due, PendingEvent::End)) {
             self.server.happen(now, due, &mut self.service);
             self.events += 1;
             self.rings += 1;

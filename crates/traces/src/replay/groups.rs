@@ -3,11 +3,11 @@ use serde::Serialize;
 
 use super::log::{Log, ReplayJob};
 use super::measured::{Visit, percentiles};
-use super::scene::Kinds;
+use super::scene::DemandKinds;
 
 /// The results for the jobs in a group that are measured. All times are in seconds.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct OfGroup {
+pub struct GroupResult {
     /// The property that all of its jobs have in common, such as `nodes 5 to 16`.
     pub name: String,
     /// The number of jobs.
@@ -44,7 +44,7 @@ const USERS: usize = 5;
 
 impl Groups {
     /// Creates the groups for the jobs of a log, which have the given kinds.
-    pub fn of(log: &Log, kinds: &Kinds) -> Self {
+    pub fn of(log: &Log, kinds: &DemandKinds) -> Self {
         let work = |job: &ReplayJob| job.size * kinds.most_held(job.kind);
         let work: Vec<f64> = log.jobs.iter().map(work).collect();
         let length = |job: &ReplayJob| {
@@ -74,7 +74,7 @@ impl Groups {
 
     /// Returns the results of each group for the jobs that were submitted in this range of seconds.
     /// `visits` must contain all jobs of the log.
-    pub fn means(&self, visits: &[Visit], within: [f64; 2]) -> Vec<OfGroup> {
+    pub fn means(&self, visits: &[Visit], within: [f64; 2]) -> Vec<GroupResult> {
         let measured = || (0..visits.len()).filter(|n| visits[*n].is_within(within));
         let total: f64 = measured().map(|n| self.work[n]).sum();
         let mut found = Vec::new();
@@ -87,7 +87,7 @@ impl Groups {
                 let jobs = own.len() as f64;
                 let sum = |of: &dyn Fn(usize) -> f64| own.iter().map(|n| of(*n)).sum::<f64>();
                 let waits = own.iter().map(|n| visits[*n].wait);
-                found.push(OfGroup {
+                found.push(GroupResult {
                     name: name.clone(),
                     jobs: own.len() as u64,
                     work: sum(&|n| self.work[n] / total),

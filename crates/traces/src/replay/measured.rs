@@ -3,7 +3,7 @@ use serde::Serialize;
 
 use super::engine::Replayed;
 use super::log::ReplayJob;
-use super::scene::{DecisionState, Kinds};
+use super::scene::{DecisionState, DemandKinds};
 
 /// The part of the span in which a job must be submitted to be measured.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
@@ -167,7 +167,7 @@ pub fn passes(visits: &[Visit]) -> impl Iterator<Item = bool> {
 impl WindowMeasures {
     /// Returns the results for jobs that were submitted in this range of seconds. `visits` must
     /// contain all of the jobs, which have the given kinds.
-    pub fn of(visits: &[Visit], window: [f64; 2], kinds: &Kinds) -> Self {
+    pub fn of(visits: &[Visit], window: [f64; 2], kinds: &DemandKinds) -> Self {
         let [from, to] = window;
         let first = visits.partition_point(|visit| visit.is_early || visit.submit < from);
         let last = visits.partition_point(|visit| visit.is_early || visit.submit <= to);
@@ -228,7 +228,7 @@ pub struct SeriesStep {
 
 /// Returns the averages for steps of this length \[s\] from 0 to `span`. If the starts are unknown,
 /// the result is empty.
-pub fn time_series(visits: &[Visit], span: f64, step: f64, kinds: &Kinds) -> Vec<SeriesStep> {
+pub fn time_series(visits: &[Visit], span: f64, step: f64, kinds: &DemandKinds) -> Vec<SeriesStep> {
     if !starts_known(visits) {
         return Vec::new();
     }

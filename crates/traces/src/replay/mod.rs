@@ -13,7 +13,7 @@
 //!
 //! If there is a start latency, a job holds its resources for this time before it is run. If all
 //! times are whole ticks, the latency must be a whole number of equal parts of a tick
-//! ([`WholeParts`]).
+//! ([`ExactDuration`]).
 //!
 //! If there are several events at the same time, completions are processed first, and then the
 //! arrivals in the order of the file. A rule that [decides on the
@@ -26,7 +26,7 @@
 //! to compute the intervals ([`Blocks`]).
 //!
 //! # Practice
-//! [`Log::read`] is used to read the jobs of a trace, and [`gathered`] builds the workload that is
+//! [`Log::read`] is used to read the jobs of a trace, and [`replay_workload`] builds the workload that is
 //! visible to the rule. The policy is run by [`replay`], and the results are stored in
 //! [`WindowMeasures`]. Each job needs 72 bytes.
 //!
@@ -46,16 +46,16 @@ mod scene;
 mod speed;
 
 pub use blocks::{Blocks, Interval, resampled};
-pub use engine::{NoResult, Replayed, Stopped, Walk, replay};
-pub use groups::{Groups, OfGroup};
+pub use engine::{LogError, Replayed, ReplayError, Walk, replay};
+pub use groups::{Groups, GroupResult};
 pub use log::{Log, ReplayJob, early};
 pub use measured::{
     SeriesStep, Visit, Window, WindowMeasures, bounded_slowdown, passes, percentiles, time_series,
     visits,
 };
 pub use record::record;
-pub use scene::{DecisionState, Kinds, gathered};
-pub use speed::{Clock, Speed, WholeParts};
+pub use scene::{DecisionState, DemandKinds, replay_workload};
+pub use speed::{Clock, Speed, ExactDuration};
 
 #[cfg(test)]
 mod tests;

@@ -6,12 +6,12 @@ use crate::trace::Observed;
 use synth_core::document::DocumentError;
 use synth_core::number::Decimal;
 use synth_multiresource::policy::{Job as Come, System};
-use synth_multiresource::workload::{Fleet, FleetDocument, JobDocument, KnownSize, Workload};
-use synth_queues::law::Size;
+use synth_multiresource::workload::{Fleet, FleetDocument, JobDocument, SizeInformation, Workload};
+use synth_queues::law::SizeDistribution;
 
 /// The demands of jobs, which are either exact or rounded to those of the types.
 #[derive(Clone, Debug)]
-pub struct Kinds {
+pub struct DemandKinds {
     /// The name and demand (R) of each kind.
     pub demands: Vec<(String, Vec<Decimal>)>,
     /// For each kind, the number of servers that are used at the same time.
@@ -20,7 +20,7 @@ pub struct Kinds {
     pub held: Vec<Vec<f64>>,
 }
 
-impl Kinds {
+impl DemandKinds {
     fn new(log: &Log, demands: Vec<(String, Vec<Decimal>)>, nodes: Vec<u32>) -> Self {
         let capacity = log.servers.total();
         let share = |(demand, capacity): (&Decimal, &f64)| match *capacity {
@@ -31,7 +31,7 @@ impl Kinds {
             let shares = demand.iter().zip(&capacity).map(share);
             shares.map(|share| f64::from(*nodes) * share).collect()
         };
-        Kinds {
+        DemandKinds {
             held: demands.iter().zip(&nodes).map(held).collect(),
             demands,
             nodes,
@@ -49,7 +49,7 @@ impl Kinds {
             let words = demanded.map(|(name, d)| format!("{name}={d}"));
             (nodes.into_iter().chain(words).join(" "), demand)
         });
-        Kinds::new(log, named.collect(), log.nodes.clone())
+        DemandKinds::new(log, named.collect(), log.nodes.clone())
     }
 
     /// Returns the types of a workload; its resource r is resource `places[r]` of the trace.
@@ -62,7 +62,7 @@ impl Kinds {
             (job.name().to_owned(), demand)
         });
         let nodes = workload.types().iter().map(|job| job.nodes());
-        Kinds::new(log, named.collect(), nodes.collect())
+        DemandKinds::new(log, named.collect(), nodes.collect())
     }
 
     /// Returns the largest fraction of a resource that a job of this kind holds.
@@ -180,10 +180,10 @@ impl<'a> DecisionState<'a> {
 ///
 /// # Errors
 /// Returns an error if the workload is not valid.
-pub fn gathered(
+pub fn replay_workload(
     log: &Log,
     jobs: &[ReplayJob],
-    kinds: &Kinds,
+    kinds: &DemandKinds,
     clock: Clock,
     latency: f64,
     sizes: bool,
@@ -211,10 +211,10 @@ pub fn gathered(
             });
         }
     }
-    let constant = |mean| Size::Deterministic { mean };
+    let constant = |mean| SizeDistribution::Deterministic { mean };
     let known = match sizes {
-        true => KnownSize::Size,
-        false => KnownSize::Limit(constant(Decimal::ONE)),
+        true => SizeInformation::Size,
+        false => SizeInformation::Limit(constant(Decimal::ONE)),
     };
     let head = FleetDocument {
         start_latency: (latency > 0.0).then(|| constant(decimal(latency))),

@@ -157,20 +157,20 @@ impl Clock {
 
 /// A duration in exact fractions of a tick. If a tick is a second, 0.9 s is equal to 9 tenths.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct WholeParts {
+pub struct ExactDuration {
     count: f64,
     parts: u64,
 }
 
 const MOST_PARTS: u64 = 1_000_000;
 
-impl WholeParts {
+impl ExactDuration {
     /// Converts seconds. Returns `None` if a tick would need to have more than a million parts.
     pub fn of_seconds(time: Decimal, per_second: u64) -> Option<Self> {
         let ticks = time.exact() * BigInt::from(per_second);
         let parts = ticks.denom().to_u64().filter(|n| *n <= MOST_PARTS)?;
         let count = ticks.numer().to_f64()?;
-        Some(WholeParts { count, parts })
+        Some(ExactDuration { count, parts })
     }
 
     /// Returns a clock that uses these fractions as its unit.
@@ -189,7 +189,7 @@ impl WholeParts {
         self.count / self.parts as f64
     }
 
-    /// Returns the duration in the policy's time, for [`WholeParts::clock`].
+    /// Returns the duration in the policy's time, for [`ExactDuration::clock`].
     pub fn in_policy_time(self, speed: Speed) -> f64 {
         self.count * speed.numerator as f64
     }
@@ -239,7 +239,7 @@ mod tests {
     #[test]
     fn fractions_of_a_tick_are_exact() {
         let of = |text: &str, per_second| {
-            WholeParts::of_seconds(Decimal::parse(text).unwrap(), per_second)
+            ExactDuration::of_seconds(Decimal::parse(text).unwrap(), per_second)
         };
         let tenths = of(".9", 1).unwrap();
         assert_eq!((tenths.count, tenths.parts, tenths.ticks()), (9.0, 10, 0.9));

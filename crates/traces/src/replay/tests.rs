@@ -29,21 +29,21 @@ fn log(path: &Path, options: &ReadOptions) -> Log {
     Log::read(&mut trace, |_| ()).unwrap()
 }
 
-fn at_once() -> WholeParts {
-    WholeParts::of_seconds(Decimal::ZERO, 1).unwrap()
+fn at_once() -> ExactDuration {
+    ExactDuration::of_seconds(Decimal::ZERO, 1).unwrap()
 }
 
 fn played(log: &Log, rule: &str, speed: Speed) -> Vec<Visit> {
     played_late(log, rule, speed, at_once())
 }
 
-fn played_late(log: &Log, rule: &str, speed: Speed, late: WholeParts) -> Vec<Visit> {
+fn played_late(log: &Log, rule: &str, speed: Speed, late: ExactDuration) -> Vec<Visit> {
     let contender = Contender::parse(rule).unwrap();
-    let (clock, kinds) = (late.clock(speed), Kinds::exact(log));
+    let (clock, kinds) = (late.clock(speed), DemandKinds::exact(log));
     let latency = late.in_policy_time(speed);
     let seen = [false, true].into_iter().find_map(|sizes| {
-        let (fleet, types) = gathered(log, &log.jobs, &kinds, clock, latency, sizes).unwrap();
-        contender.rule(&fleet).is_ok().then_some((fleet, types))
+        let (fleet, types) = replay_workload(log, &log.jobs, &kinds, clock, latency, sizes).unwrap();
+        contender.build_policy(&fleet).is_ok().then_some((fleet, types))
     });
     let (fleet, types) = seen.unwrap();
     let mut scene = DecisionState::new(&log.jobs, types, fleet, clock);
@@ -54,7 +54,7 @@ fn played_late(log: &Log, rule: &str, speed: Speed, late: WholeParts) -> Vec<Vis
 
 fn under(log: &Log, rule: &str, speed: Speed) -> WindowMeasures {
     let visits = played(log, rule, speed);
-    WindowMeasures::of(&visits, [0.0, log.span()], &Kinds::exact(log))
+    WindowMeasures::of(&visits, [0.0, log.span()], &DemandKinds::exact(log))
 }
 
 fn small(jobs: &[(u32, u32, u32)]) -> Log {
@@ -135,7 +135,7 @@ fn rules_decide_after_all_arrivals_of_an_instant() {
 #[test]
 fn start_latencies_keep_times_exact() {
     let log = small(&[(0, 10, 2), (0, 10, 2), (1, 5, 4), (2, 5, 2), (10, 7, 1)]);
-    let late = WholeParts::of_seconds(Decimal::new(0.9).unwrap(), 1).unwrap();
+    let late = ExactDuration::of_seconds(Decimal::new(0.9).unwrap(), 1).unwrap();
     let visits = played_late(&log, "fcfs", Speed::ONE, late);
     let starts: Vec<f64> = visits.iter().map(|visit| visit.start).collect();
     assert_eq!(starts, [0.0, 0.0, 10.9, 16.8, 16.8]);
@@ -161,7 +161,7 @@ fn starts_are_unknown_under_preemptive_rules() {
     let mut all = visits.iter();
     let all_wait = all.all(|visit| visit.start.is_nan() && visit.wait >= 0.0);
     assert!(all_wait);
-    assert!(time_series(&visits, 2.0, 1.0, &Kinds::exact(&log)).is_empty());
+    assert!(time_series(&visits, 2.0, 1.0, &DemandKinds::exact(&log)).is_empty());
 }
 
 type Choice = fn(waiting: &[(usize, u32)], free: u32) -> Option<usize>;
@@ -258,7 +258,7 @@ fn fits(visits: &[Visit], jobs: &[(u32, u32, u32)]) -> bool {
 fn time_series_preserve_totals() {
     let log = small(&[(0, 10, 2), (0, 10, 2), (1, 5, 4), (2, 5, 2), (10, 7, 1)]);
     let visits = played(&log, "first-fit", Speed::ONE);
-    let kinds = Kinds::exact(&log);
+    let kinds = DemandKinds::exact(&log);
     let sum = |step: f64| {
         let steps = time_series(&visits, 30.0, step, &kinds);
         let sum = |of: fn(&SeriesStep) -> f64| steps.iter().map(of).sum::<f64>() * step;

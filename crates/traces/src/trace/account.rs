@@ -6,7 +6,7 @@ use serde::Serialize;
 
 /// The place where a job was submitted. If a field is not known, it is empty.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct SentTo {
+pub struct Destination {
     /// The partition, or several separated by commas.
     pub partition: String,
     /// The account, or group.
@@ -16,7 +16,7 @@ pub struct SentTo {
 }
 
 /// A hash that identifies a name; 0 without a name.
-pub(super) use synth_core::document::number_of as name;
+pub(super) use synth_core::document::name_hash as name;
 
 const LEFT_OUT: &str = "left out";
 
@@ -176,7 +176,7 @@ pub struct Account {
     pub passed_limits: HashMap<u32, u64>,
     /// The places where jobs were submitted, by number. Empty if the format does not contain this.
     #[serde(skip)]
-    pub classes: Vec<SentTo>,
+    pub classes: Vec<Destination>,
     /// The same numbers. The key is the partition, account and quality of service, separated by
     /// zeros.
     #[serde(skip)]
@@ -265,7 +265,7 @@ impl Account {
     }
 
     /// Adds a reason for the current line, which is only recorded if the line is used.
-    pub(super) fn suppose(&mut self, reason: Reason) {
+    pub(super) fn note_if_used(&mut self, reason: Reason) {
         self.supposed |= reason.bit();
     }
 
@@ -286,7 +286,7 @@ impl Account {
         if number == next {
             let [partition, account, qos] =
                 names.map(|name| String::from_utf8_lossy(name).into_owned());
-            self.classes.push(SentTo {
+            self.classes.push(Destination {
                 partition,
                 account,
                 qos,

@@ -5,7 +5,7 @@
 use std::collections::HashMap;
 
 use super::Account;
-use super::format::Raw;
+use super::format::RawJob;
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Counted {
@@ -37,7 +37,7 @@ pub(super) fn find(known: &Known, (id, start): (u64, Option<i64>)) -> (u64, Opti
 const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
 
 impl Counted {
-    pub(super) fn new(raw: &Raw) -> Self {
+    pub(super) fn new(raw: &RawJob) -> Self {
         Counted {
             line: raw.line,
             start: raw.start,

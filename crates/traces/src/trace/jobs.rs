@@ -2,7 +2,7 @@ mod conclusion;
 
 use super::account::Gap;
 use super::duplicates::{Counted, Known, find};
-use super::format::{self, Fate, Opened, Raw, Reader, Rows};
+use super::format::{self, Outcome, Opened, RawJob, Reader, Rows};
 use super::input::Source;
 use super::window::{Activity, Why, Window};
 use super::{
@@ -27,7 +27,7 @@ pub struct Trace {
     pub account: Account,
     known: Known,
     /// The jobs that had not ended at the end of the file, with their demands and supposed reasons.
-    open: Vec<(Raw, Vec<f64>, u32)>,
+    open: Vec<(RawJob, Vec<f64>, u32)>,
     /// The last time in the file \[ticks\].
     last: i64,
     is_named: Vec<bool>,
@@ -115,7 +115,7 @@ impl Trace {
         Ok(Some(jobs))
     }
 
-    fn read(&mut self, jobs: &mut [TraceJob]) -> Result<Option<Raw>, TraceError> {
+    fn read(&mut self, jobs: &mut [TraceJob]) -> Result<Option<RawJob>, TraceError> {
         while self.rows.advance(&mut self.account)? {
             let (rows, account) = (&self.rows, &mut self.account);
             match self.reader.read((rows, &mut self.demand, account)) {
@@ -143,12 +143,12 @@ impl Trace {
         (self.demand, self.account.supposed) = (demand, supposed);
         let size = self.last - job.begun();
         let seen = Observed::Censored;
-        Ok(Some(Raw { size, seen, ..job }))
+        Ok(Some(RawJob { size, seen, ..job }))
     }
 
     /// Returns `true` if this row contains the last known state of its job. The row that was used
     /// before is removed, but the job keeps its position in the file.
-    fn is_latest(&mut self, job: &mut Raw, jobs: &mut [TraceJob]) -> bool {
+    fn is_latest(&mut self, job: &mut RawJob, jobs: &mut [TraceJob]) -> bool {
         let Some(id) = job.id.filter(|_| self.rows.has_ids) else {
             job.id = None;
             return true;
@@ -201,7 +201,7 @@ impl Trace {
 
     /// Returns the number of servers, and changes `demand` to that on each of them. If there is
     /// only one server or if nodes are a resource, the number is 1.
-    fn take_apart(&mut self, raw: &Raw) -> u32 {
+    fn split_by_server(&mut self, raw: &RawJob) -> u32 {
         let is_one = matches!(self.servers.shapes[..], [ServerShape { count: 1, .. }]);
         let counts = |name: &String| matches!(name.as_str(), "node" | "nodes");
         let mut nodes = raw.nodes.max(1);
@@ -221,13 +221,13 @@ impl Trace {
             && let Some(spread) = self.servers.spread(&self.demand, raw.nodes)
         {
             (nodes, part) = spread;
-            self.account.suppose(Reason::Spread);
+            self.account.note_if_used(Reason::Spread);
         }
         self.demand = part;
         nodes
     }
 
-    fn admit(&mut self, raw: Raw, place: usize) -> Option<TraceJob> {
+    fn admit(&mut self, raw: RawJob, place: usize) -> Option<TraceJob> {
         self.account.noted = 0;
         let (job, work) = self.decide(&raw);
         if let Some(own) = raw.id.and_then(|key| self.known.get_mut(&key)) {
@@ -237,9 +237,9 @@ impl Trace {
         job
     }
 
-    fn decide(&mut self, raw: &Raw) -> (Option<TraceJob>, f64) {
+    fn decide(&mut self, raw: &RawJob) -> (Option<TraceJob>, f64) {
         self.account.lines += 1;
-        let nodes = self.take_apart(raw);
+        let nodes = self.split_by_server(raw);
         let share = self.share(&self.demand, nodes);
         let work = share * raw.size.max(0) as f64;
         let reason = self.left_out(raw, nodes);
@@ -307,21 +307,21 @@ impl Trace {
         (Some(job), work)
     }
 
-    fn left_out(&self, raw: &Raw, nodes: u32) -> Option<Reason> {
-        let broken = raw.fate == Fate::Broken;
+    fn left_out(&self, raw: &RawJob, nodes: u32) -> Option<Reason> {
+        let broken = raw.fate == Outcome::Broken;
         Some(match raw.fate {
             _ if !self.is_selected(raw) => Reason::Others,
-            Fate::Part => Reason::Partial,
+            Outcome::Part => Reason::Partial,
             _ if raw.size < 0 || raw.size == 0 && broken => Reason::NeverRan,
-            Fate::Broken if self.options.completed_only => Reason::NotCompleted,
-            Fate::OtherType => Reason::OtherType,
+            Outcome::Broken if self.options.completed_only => Reason::NotCompleted,
+            Outcome::OtherType => Reason::OtherType,
             _ if self.demand.iter().all(|demand| *demand == 0.0) => Reason::NoDemand,
             _ if !self.servers.hold(&self.demand, nodes) => Reason::TooLarge,
             _ => return None,
         })
     }
 
-    fn is_selected(&self, raw: &Raw) -> bool {
+    fn is_selected(&self, raw: &RawJob) -> bool {
         let partition = |name: &String| {
             let class = self.account.classes.get(raw.class as usize);
             class.is_some_and(|own| own.partition.split(',').any(|own| own == name))

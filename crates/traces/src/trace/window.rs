@@ -34,7 +34,7 @@
 //! `E` is more than 0.9 times the rate after it, or if `E` is within 1 % of the span, because the
 //! results would be almost the same.
 
-use super::format::Raw;
+use super::format::RawJob;
 use super::{Account, Observed, TraceFormat, TraceJob};
 use synth_core::number::date;
 
@@ -65,7 +65,7 @@ pub(super) struct Activity {
 type FirstEnd = (i64, bool);
 
 impl Activity {
-    pub(super) fn note(&mut self, raw: &Raw) {
+    pub(super) fn note(&mut self, raw: &RawJob) {
         let ran = || (raw.size >= 0).then(|| raw.last());
         let is_open = raw.is_open || raw.seen == Observed::Censored;
         let end = raw.end.or_else(ran).map(|end| end.max(raw.submit));

@@ -2,7 +2,7 @@ use itertools::{Itertools as _, chain};
 
 use super::{Column, Report, Section, entry, within};
 use crate::{cells, table};
-use synth_core::artifact::{Artifact, Claim, Content, Method as _, Quantity, Standing, Unmet};
+use synth_core::artifact::{Artifact, Claim, Content, Method as _, Quantity, Accuracy, ViolatedAssumptions};
 
 /// Returns the report on a policy file: its purpose, its origin, its behavior and its claims.
 pub fn policy_report<K: Content>(
@@ -10,7 +10,7 @@ pub fn policy_report<K: Content>(
     artifact: &Artifact<K>,
     source: Option<&str>,
     does: impl IntoIterator<Item = String>,
-    unmet: impl Fn(&Claim<K::Quantity>) -> Unmet,
+    unmet: impl Fn(&Claim<K::Quantity>) -> ViolatedAssumptions,
 ) -> Report {
     let made = format!("A scheduling policy for {what}, made by {}.", artifact.tool);
     let source = source.map(|source| format!("Workload: {source}"));
@@ -29,7 +29,7 @@ const MOST: usize = 40;
 /// of a claim that are not met by the workload.
 pub fn claims<'a, Q: Quantity>(
     claims: impl IntoIterator<Item = &'a Claim<Q>>,
-    unmet: impl Fn(&Claim<Q>) -> Unmet,
+    unmet: impl Fn(&Claim<Q>) -> ViolatedAssumptions,
 ) -> Vec<Section> {
     let is_shown =
         |own: &&Claim<Q>| own.server.is_none() && own.at.is_none() && own.longer_than.is_none();
@@ -73,14 +73,14 @@ pub fn claims<'a, Q: Quantity>(
     }
     let mut groups: Vec<(String, Vec<&str>)> = Vec::new();
     for own in &claims {
-        let mut how = match own.method.standing() {
-            Standing::Exact => "Exact",
-            Standing::Simulated => "Simulated, with 95 % intervals",
-            Standing::Bound => "Bounds",
-            Standing::Approximation => "Approximations",
+        let mut how = match own.method.accuracy() {
+            Accuracy::Exact => "Exact",
+            Accuracy::Simulated => "Simulated, with 95 % intervals",
+            Accuracy::Bound => "Bounds",
+            Accuracy::Approximation => "Approximations",
         }
         .to_owned();
-        if let Some(assumed) = unmet(own).words() {
+        if let Some(assumed) = unmet(own).describe() {
             how += &format!(", as if {assumed}");
         }
         entry(&mut groups, how).push(own.quantity.row().label);

@@ -9,7 +9,7 @@ use synth_simulation::{Ending, Estimate, Health, Ranked, Run, Stretch};
 
 /// The parts of a comparison report that depend on the kind of workload and its measurements.
 #[derive(Clone, Debug)]
-pub struct Besides<'a, M, C> {
+pub struct KindMeasurements<'a, M, C> {
     /// A description of the workload, such as `3 job types on cpu and memory`.
     pub about: String,
     /// The names of the parts that are used by [`Shares`]: resources or servers.
@@ -34,15 +34,15 @@ pub struct Shares<M, C> {
     /// The name that is used by other programs, such as `utilization`.
     pub quantity: &'static str,
     /// The name that follows the name of a part in a report, such as `in use`.
-    pub words: &'static str,
+    pub label: &'static str,
     /// Returns the fraction of each part. It is empty if there are none.
     pub of: fn(&Run<M, C>) -> &[f64],
 }
 
-impl<M, C> Besides<'_, M, C> {
+impl<M, C> KindMeasurements<'_, M, C> {
     /// Creates the description of a workload that has no other measurements.
     pub fn new(about: String) -> Self {
-        Besides {
+        KindMeasurements {
             about,
             parts: Vec::new(),
             shares: &[],
@@ -55,7 +55,7 @@ impl<M, C> Besides<'_, M, C> {
 
 /// Returns the report. `recorded` contains the schedules that were recorded at the highest load.
 pub fn comparison_report<M, C>(
-    besides: &Besides<'_, M, C>,
+    besides: &KindMeasurements<'_, M, C>,
     comparison: &Comparison<M, C>,
     recorded: &[(String, Stretch)],
 ) -> Report {
@@ -95,7 +95,7 @@ const MEANS: &str = "Over all jobs, with 95 % confidence intervals. * No policy 
 const RATIOS: &str = "All policies see the same arrivals and sizes; all intervals at a load hold simultaneously at 95 %.";
 
 struct Compared<'a, M, C> {
-    besides: &'a Besides<'a, M, C>,
+    besides: &'a KindMeasurements<'a, M, C>,
     comparison: &'a Comparison<M, C>,
     unit: &'a str,
 }
@@ -210,7 +210,7 @@ impl<M, C> Compared<'_, M, C> {
         let mut section = Section::new(title, ["type"]);
         section.is_detail = true;
         let names = self.comparison.names();
-        let runs = names.filter_map(|own| Some((own, self.comparison.settled(own, at.load)?)));
+        let runs = names.filter_map(|own| Some((own, self.comparison.converged(own, at.load)?)));
         for (name, run) in runs {
             let column = Column::of(&self.comparison.titled(name), self.unit);
             section.columns.push(column);
@@ -241,7 +241,7 @@ impl<M, C> Compared<'_, M, C> {
         }
         for shares in self.besides.shares {
             for (n, part) in self.besides.parts.iter().enumerate() {
-                let title = format!("{part} {} [%]", shares.words);
+                let title = format!("{part} {} [%]", shares.label);
                 let of = |run: &Run<M, C>| Some(Estimate::exact(100.0 * (shares.of)(run).get(n)?));
                 figures.push(self.figure(&title, Scale::Linear, &of));
             }
@@ -259,7 +259,7 @@ impl<M, C> Compared<'_, M, C> {
         let mut loads = self.comparison.header.loads.clone();
         loads.sort_by(f64::total_cmp);
         let curve = |(n, name): (usize, &str)| {
-            let run = |load: f64| self.comparison.settled(name, load);
+            let run = |load: f64| self.comparison.converged(name, load);
             let point = |load: &f64| Some(Point::new(*load, of(run(*load)?)?));
             let points = loads.iter().filter_map(point).collect();
             let mut curve = Curve::new(n, self.comparison.titled(name), points);

@@ -15,13 +15,13 @@ mod validity;
 
 pub use self::csv::Csv;
 pub use claims::{claims, policy_report};
-pub use comparison::{Besides, Shares, comparison_report};
+pub use comparison::{KindMeasurements, Shares, comparison_report};
 pub use data::{Cell, Column, Numbers, Report, Section};
 pub use number::{
-    below, change, counted, decimals, estimate, fitting, length, list, load, number, percent,
+    below, change, counted, decimals, estimate, readable_unit, length, list, load, number, percent,
     percentage, span, within,
 };
-pub use outcomes::{Found, Outcomes, PolicyValues};
+pub use outcomes::{QuantityColumn, Outcomes, PolicyValues};
 pub use run::{classes, run_report, schedules, verdict_table};
 pub use synth_simulation::sweep::quoted;
 pub use text::{WIDTH, wrap};

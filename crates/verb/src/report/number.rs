@@ -136,7 +136,7 @@ pub(super) const UNITS: [(&str, f64, f64); 5] = [
 ];
 
 /// Returns a readable unit for a time in `unit`, and the factor to convert it.
-pub fn fitting(time: f64, unit: &str) -> (&str, f64) {
+pub fn readable_unit(time: f64, unit: &str) -> (&str, f64) {
     let Some(second) = seconds_in(unit).filter(|_| time > 0.0) else {
         return (unit, 1.0);
     };
@@ -150,7 +150,7 @@ pub fn span((mean, half_width): (f64, f64), unit: &str) -> String {
     if seconds_in(unit).is_none() || mean.is_nan() || mean <= 0.0 {
         return format!("{} {unit}", within(mean, half_width));
     }
-    let (name, factor) = fitting(mean, unit);
+    let (name, factor) = readable_unit(mean, unit);
     let [mean, half_width] = [mean, half_width].map(|time| time * factor);
     if half_width > 0.0 {
         return format!("{} {name}", within(mean, half_width));

@@ -17,7 +17,7 @@ pub struct Outcomes {
     /// `true` if the comparison was interrupted.
     pub interrupted: bool,
     /// The quantities.
-    pub columns: Vec<Found>,
+    pub columns: Vec<QuantityColumn>,
     /// The policies.
     pub policies: Vec<PolicyValues>,
     /// The policies that could not be run, with the reasons.
@@ -29,7 +29,7 @@ pub struct Outcomes {
 
 /// A quantity that was computed for the policies.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct Found {
+pub struct QuantityColumn {
     /// The name that is used by other programs.
     pub quantity: &'static str,
     /// The value of the parameter, if the quantity is reported for more than one value.
@@ -42,10 +42,10 @@ pub struct Found {
     pub label: String,
 }
 
-impl Found {
+impl QuantityColumn {
     /// Creates the column of a quantity, where times are in this unit.
     pub fn of<Q: Quantity>(quantity: Q, time: &str) -> Self {
-        Found {
+        QuantityColumn {
             quantity: quantity.row().name,
             at: None,
             unit: quantity.unit(time),

@@ -1,7 +1,7 @@
 use itertools::Itertools as _;
 
 use super::plot::{Chart, Curve, Point, Scale};
-use super::{Report, Section, counted, decimals, fitting, number, percent, span, within};
+use super::{Report, Section, counted, decimals, readable_unit, number, percent, span, within};
 use crate::{cells, table};
 use synth_core::artifact::{Claim, Quantity};
 use synth_simulation::{Ending, Health, Judgement, Run, Stretch, Verdict};
@@ -160,7 +160,7 @@ fn verdict<Q: Quantity>(judgement: &Judgement<Q>) -> String {
 /// Draws the schedules that were recorded for the policies. `text` describes the time interval.
 pub fn schedules(own: &[(String, &Stretch)], unit: &str, text: &str) -> Section {
     let figure = |(name, own): &(String, &Stretch)| {
-        let (across, factor) = fitting(own.to - own.from, unit);
+        let (across, factor) = readable_unit(own.to - own.from, unit);
         let inside = |time: f64| factor * (time.clamp(own.from, own.to) - own.from);
         let curve = |(n, class): (usize, &String)| {
             let jobs = own.stints.iter().filter(|job| job.class as usize == n);

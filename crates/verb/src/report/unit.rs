@@ -1,4 +1,4 @@
-use super::fitting;
+use super::readable_unit;
 use synth_core::number::seconds_in;
 
 /// Returns a readable unit for the times, and the factor to convert them. The unit is not changed
@@ -13,7 +13,7 @@ pub fn readable(own: &str, times: impl Iterator<Item = f64>) -> (String, f64) {
     if is_kept || seconds_in(own).is_none() {
         return (own.to_owned(), 1.0);
     }
-    let (unit, factor) = fitting(times[times.len() / 2], own);
+    let (unit, factor) = readable_unit(times[times.len() / 2], own);
     (unit.to_owned(), factor)
 }
 

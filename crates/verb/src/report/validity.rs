@@ -10,7 +10,7 @@ use synth_core::artifact::{Checked, Content, Grounds, Quantity as _};
 pub fn valid_report<K: Content>(checked: &Checked<K>, about: &str) -> Report {
     let claims = checked.artifact().claims.iter().zip(checked.grounds());
     let claims = claims.map(|(claim, grounds)| (claim.quantity.row().label.to_owned(), *grounds));
-    let rest = checked.beside_claims().iter();
+    let rest = checked.other_statements().iter();
     let rest = rest.map(|examined| (without_places(&examined.path), examined.grounds));
     let mut groups: Vec<(_, Vec<(String, u64)>)> = Vec::new();
     for (name, grounds) in claims.chain(rest) {

@@ -17,7 +17,7 @@ const MOST: usize = 22;
 
 /// The mean values under balanced fairness.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Fair<N> {
+pub struct FairMeans<N> {
     /// `E[x_i]` (K).
     pub numbers: Vec<N>,
     /// The fraction of time for which each server is idle (S).
@@ -36,8 +36,8 @@ pub struct Fair<N> {
 pub fn fair<N: Num + Clone>(
     graph: &Graph<N>,
     recursion: Option<Recursion>,
-) -> Result<Fair<N>, String> {
-    let mut means = Fair {
+) -> Result<FairMeans<N>, String> {
+    let mut means = FairMeans {
         numbers: vec![N::zero(); graph.arrival_rates.len()],
         idle: vec![N::one(); graph.service_rates.len()],
         by: Vec::new(),

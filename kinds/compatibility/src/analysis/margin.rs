@@ -36,9 +36,9 @@ pub fn margin(graph: &Graph<f64>) -> Margin {
     let flow = Flow::new(graph);
     let mut tight: Vec<usize> = (0..graph.arrival_rates.len()).collect();
     let mut factor = flow.ratio(&tight);
-    let mut sent = flow.greatest(factor);
+    let mut sent = flow.maximum(factor);
     for _ in 0..MOST_SETS {
-        let Some(behind) = flow.behind(&sent, factor) else {
+        let Some(behind) = flow.unserved_classes(&sent, factor) else {
             break;
         };
         let ratio = flow.ratio(&behind);
@@ -47,7 +47,7 @@ pub fn margin(graph: &Graph<f64>) -> Margin {
             break;
         }
         (tight, factor) = (behind, ratio);
-        sent = flow.greatest(factor);
+        sent = flow.maximum(factor);
     }
     Margin {
         factor,
@@ -80,7 +80,7 @@ impl<'a> Flow<'a> {
 
     /// Returns the maximum flow on each edge if the arrival rates are multiplied by `factor`: first
     /// from the source to the classes, then to the servers, and then to the sink.
-    fn greatest(&self, factor: f64) -> Vec<f64> {
+    fn maximum(&self, factor: f64) -> Vec<f64> {
         let (service_rates, arrival_rates) = (&self.graph.service_rates, &self.graph.arrival_rates);
         let mut network: DiGraph<(), f64> = DiGraph::new();
         let [source, sink] = [(); 2].map(|()| network.add_node(()));
@@ -106,7 +106,7 @@ impl<'a> Flow<'a> {
 
     /// Returns the classes that are not fully served, and the classes that compete with them.
     /// Returns `None` if all classes are fully served.
-    fn behind(&self, sent: &[f64], factor: f64) -> Option<Vec<usize>> {
+    fn unserved_classes(&self, sent: &[f64], factor: f64) -> Option<Vec<usize>> {
         let (servers, rates) = (&self.graph.servers, &self.graph.arrival_rates);
         let count = servers.len();
         let mut reached: Vec<bool> = (0..count)

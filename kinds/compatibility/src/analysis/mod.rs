@@ -11,7 +11,7 @@ mod margin;
 #[cfg(test)]
 mod tests;
 
-pub use graph::{Fair, Graph, Recursion, fair};
+pub use graph::{FairMeans, Graph, Recursion, fair};
 pub use margin::{Margin, margin};
 
 use crate::artifact::Method;
@@ -32,7 +32,7 @@ pub struct Means {
     /// `E[x_i]` for each class (K), or a single value if the servers are drawn for each job.
     pub numbers: Vec<f64>,
     /// The utilization of each server (S).
-    pub busy: Vec<f64>,
+    pub utilizations: Vec<f64>,
     /// The method that was used.
     pub by: Method,
 }
@@ -65,7 +65,7 @@ pub fn means(cluster: &Cluster) -> Result<Means, String> {
         let found = fair(&graph, None)?;
         Means {
             numbers: found.numbers,
-            busy: found.idle.iter().map(|idle| 1.0 - idle).collect(),
+            utilizations: found.idle.iter().map(|idle| 1.0 - idle).collect(),
             by: if found.by.contains(&Recursion::Servers) {
                 Method::ExactIdleServers
             } else {
@@ -78,7 +78,7 @@ pub fn means(cluster: &Cluster) -> Result<Means, String> {
         let response = random_assignment(servers, rates[0], degree, arriving);
         Means {
             numbers: vec![arriving * response],
-            busy: vec![arriving / rates.iter().sum::<f64>(); rates.len()],
+            utilizations: vec![arriving / rates.iter().sum::<f64>(); rates.len()],
             by: Method::ExactSymmetry,
         }
     };

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::workload::{Cluster, ClusterDocument};
 use synth_core::artifact::{
-    self, Content, Findings, Laws, NoConditions, Standing, Unmet, quantities,
+    self, Content, Findings, DistributionProperties, NoConditions, Accuracy, ViolatedAssumptions, quantities,
 };
 use synth_simulation::QueueMeasure as Measure;
 
@@ -84,8 +84,8 @@ pub struct Part {
 }
 
 /// Returns the assumptions of a claim that are not met by this workload.
-pub fn unmet(holds_for: &HoldsFor, cluster: &Cluster) -> Unmet {
-    holds_for.unmet(Laws {
+pub fn unmet(holds_for: &HoldsFor, cluster: &Cluster) -> ViolatedAssumptions {
+    holds_for.unmet(DistributionProperties {
         exponential: cluster.size().is_exponential(),
         phase_type: cluster.size().phases().is_some(),
         independent: true,
@@ -132,10 +132,10 @@ pub enum Method {
 }
 
 impl artifact::Method for Method {
-    fn standing(self) -> Standing {
+    fn accuracy(self) -> Accuracy {
         match self {
-            Method::Simulated => Standing::Simulated,
-            _ => Standing::Exact,
+            Method::Simulated => Accuracy::Simulated,
+            _ => Accuracy::Exact,
         }
     }
 }

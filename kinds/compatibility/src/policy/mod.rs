@@ -44,7 +44,7 @@ struct Server {
     /// The waiting jobs, each with a ticket. If the ticket is out of date, the entry is ignored.
     waiting: VecDeque<(Job, u32)>,
     /// The number of jobs in the system that can use it.
-    present: usize,
+    compatible_jobs: usize,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -76,7 +76,7 @@ impl FairQueue {
         entry.servers.extend_from_slice(servers);
         for &s in servers {
             let server = &mut self.servers[s as usize];
-            server.present += 1;
+            server.compatible_jobs += 1;
             if server.current.is_some() {
                 server.waiting.push_back((job, entry.ticket));
                 continue;
@@ -111,7 +111,7 @@ impl FairQueue {
             if returns {
                 server.waiting.push_back((job, ticket));
             } else {
-                server.present -= 1;
+                server.compatible_jobs -= 1;
             }
             if server.current == Some(job) {
                 self.advance(s);
@@ -152,7 +152,7 @@ impl FairQueue {
     /// Removes the entries that are out of date if there are many of them.
     fn tidy(&mut self, s: u32) {
         let server = &mut self.servers[s as usize];
-        if server.waiting.len() > 64 + 2 * server.present {
+        if server.waiting.len() > 64 + 2 * server.compatible_jobs {
             let jobs = &self.jobs;
             let is_there = |(job, ticket): &(Job, u32)| jobs[job.0 as usize].ticket == *ticket;
             server.waiting.retain(is_there);
@@ -166,7 +166,7 @@ impl FairQueue {
             let is_there = |own: &&(Job, u32)| self.jobs[own.0.0 as usize].ticket == own.1;
             let waiting = server.waiting.iter().filter(is_there).count();
             let working = usize::from(server.current.is_some());
-            let (all, present) = (waiting + working, server.present);
+            let (all, present) = (waiting + working, server.compatible_jobs);
             let is_wrong = |job: &Job| !self.servers_of(*job).contains(&(s as u32));
             let what = if waiting > 0 && working == 0 {
                 format!("is idle, but {waiting} jobs are waiting for it")

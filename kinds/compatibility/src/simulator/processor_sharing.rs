@@ -2,7 +2,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use super::Candidates;
-use synth_simulation::{Departure, Discipline, Gauges, RandomStream, Tournament};
+use synth_simulation::{Departure, Discipline, QueueIntegrals, RandomStream, Tournament};
 
 pub(super) struct ProcessorSharing {
     shortest: bool,
@@ -80,7 +80,7 @@ impl ProcessorSharing {
 }
 
 impl Discipline for ProcessorSharing {
-    fn arrive(&mut self, now: f64, class: u32, size: f64, gauges: &mut Gauges) {
+    fn arrive(&mut self, now: f64, class: u32, size: f64, gauges: &mut QueueIntegrals) {
         let s = self.choose(class);
         self.present += 1;
         let server = &mut self.servers[s];
@@ -97,7 +97,7 @@ impl Discipline for ProcessorSharing {
         self.ends.first().1
     }
 
-    fn happen(&mut self, now: f64, gauges: &mut Gauges) -> Option<Departure> {
+    fn happen(&mut self, now: f64, gauges: &mut QueueIntegrals) -> Option<Departure> {
         let s = self.ends.first().0;
         let server = &mut self.servers[s];
         server.advance(now);

@@ -1,6 +1,6 @@
 use super::Candidates;
 use crate::policy::{FairQueue, Job};
-use synth_simulation::{Calendar, Departure, Discipline, Gauges, RandomStream};
+use synth_simulation::{CompletionQueue, Departure, Discipline, QueueIntegrals, RandomStream};
 
 pub(super) struct VirtualQueue {
     queue: FairQueue,
@@ -8,14 +8,14 @@ pub(super) struct VirtualQueue {
     rates: Vec<f64>,
     /// The mean work between two interruptions of a job, θ \[work\]. If there are none, this is ∞.
     slice: f64,
-    jobs: Vec<Underway>,
-    calendar: Calendar,
+    jobs: Vec<RunningJob>,
+    calendar: CompletionQueue,
     running: u64,
     service: RandomStream,
 }
 
 #[derive(Clone, Debug, Default)]
-struct Underway {
+struct RunningJob {
     class: u32,
     arrived: f64,
     started: f64,
@@ -28,7 +28,7 @@ struct Underway {
     end: f64,
 }
 
-impl Underway {
+impl RunningJob {
     fn work(&mut self, now: f64) {
         let done = (now - self.since) * self.rate;
         self.left -= done;
@@ -37,7 +37,7 @@ impl Underway {
     }
 }
 
-fn is_due(jobs: &[Underway]) -> impl Fn(f64, u32) -> bool {
+fn is_due(jobs: &[RunningJob]) -> impl Fn(f64, u32) -> bool {
     // The two values are copies of each other, so that the comparison can be exact.
     |end, slot| jobs[slot as usize].end.to_bits() == end.to_bits()
 }
@@ -55,13 +55,13 @@ impl VirtualQueue {
             rates: rates.to_vec(),
             slice,
             jobs: Vec::new(),
-            calendar: Calendar::default(),
+            calendar: CompletionQueue::default(),
             running: 0,
             service,
         }
     }
 
-    fn serve(&mut self, job: Job, more: f64, now: f64, gauges: &mut Gauges) {
+    fn serve(&mut self, job: Job, more: f64, now: f64, gauges: &mut QueueIntegrals) {
         let own = &mut self.jobs[job.0 as usize];
         if own.rate == 0.0 {
             (own.slice, own.since, own.started) = (f64::INFINITY, now, now);
@@ -79,7 +79,7 @@ impl VirtualQueue {
         self.calendar.push(own.end, job.0);
     }
 
-    fn stop(&mut self, job: Job, now: f64, gauges: &mut Gauges) {
+    fn stop(&mut self, job: Job, now: f64, gauges: &mut QueueIntegrals) {
         let own = &mut self.jobs[job.0 as usize];
         own.work(now);
         (own.rate, own.end) = (0.0, f64::INFINITY);
@@ -87,7 +87,7 @@ impl VirtualQueue {
         self.running -= 1;
     }
 
-    fn follow(&mut self, now: f64, gauges: &mut Gauges) {
+    fn follow(&mut self, now: f64, gauges: &mut QueueIntegrals) {
         for n in 0..self.queue.changes().len() {
             let change = self.queue.changes()[n];
             let s = change.server as usize;
@@ -100,16 +100,16 @@ impl VirtualQueue {
 }
 
 impl Discipline for VirtualQueue {
-    fn arrive(&mut self, now: f64, class: u32, size: f64, gauges: &mut Gauges) {
+    fn arrive(&mut self, now: f64, class: u32, size: f64, gauges: &mut QueueIntegrals) {
         let job = self.queue.arrive(self.candidates.next(class));
-        let own = Underway {
+        let own = RunningJob {
             class,
             arrived: now,
             started: now,
             left: size,
             since: now,
             end: f64::INFINITY,
-            ..Underway::default()
+            ..RunningJob::default()
         };
         match self.jobs.get_mut(job.0 as usize) {
             Some(place) => *place = own,
@@ -131,7 +131,7 @@ impl Discipline for VirtualQueue {
         self.calendar.next(is_due)
     }
 
-    fn happen(&mut self, now: f64, gauges: &mut Gauges) -> Option<Departure> {
+    fn happen(&mut self, now: f64, gauges: &mut QueueIntegrals) -> Option<Departure> {
         let job = Job(self.calendar.take()?);
         let own = &self.jobs[job.0 as usize];
         let ends = own.left <= own.slice;

@@ -10,7 +10,7 @@ use super::analysis::{self, Load, Means};
 use super::artifact::{Artifact, Claim, Evidence, HoldsFor, Method, Part, Policy, Quantity};
 use super::simulator::Run;
 use super::workload::Cluster;
-use synth_core::artifact::{ArrivalLaw, SizeLaw, Subject};
+use synth_core::artifact::{ArrivalAssumption, SizeAssumption, Subject};
 use synth_simulation::{Estimate, Progress};
 use tuning::Tuned;
 
@@ -105,11 +105,11 @@ fn claims(cluster: &Cluster, load: &Load, means: Option<&Means>, tuned: &Tuned) 
 
 fn exact(cluster: &Cluster, means: &Means) -> Vec<Claim> {
     let poisson = HoldsFor {
-        arrivals: Some(ArrivalLaw::Poisson),
+        arrivals: Some(ArrivalAssumption::Poisson),
         ..HoldsFor::default()
     };
     let exponential = HoldsFor {
-        sizes: Some(SizeLaw::Exponential),
+        sizes: Some(SizeAssumption::Exponential),
         ..poisson.clone()
     };
     let claim = |quantity, subject, value, holds_for: &HoldsFor| {
@@ -138,7 +138,7 @@ fn exact(cluster: &Cluster, means: &Means) -> Vec<Claim> {
         }
     }
     if cluster.assignment().is_none() {
-        let servers = cluster.servers().iter().zip(&means.busy);
+        let servers = cluster.servers().iter().zip(&means.utilizations);
         claims.extend(servers.map(|(server, busy)| {
             let subject = Subject::ALL.on(Some(&server.name));
             claim(Quantity::Utilization, subject, *busy, &exponential)
@@ -148,7 +148,7 @@ fn exact(cluster: &Cluster, means: &Means) -> Vec<Claim> {
 }
 
 fn simulated(cluster: &Cluster, run: &Run, [response, number]: [Quantity; 2]) -> Vec<Claim> {
-    let each = run.types.iter().filter(|_| cluster.are_distinguished());
+    let each = run.types.iter().filter(|_| cluster.has_statistics_by_class());
     let each = each.map(|class| {
         let subject = Subject::of_type(class.name.as_str());
         (subject, class.mean_response, class.mean_number)

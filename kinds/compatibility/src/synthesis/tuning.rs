@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use crate::analysis::{Load, Means};
 use crate::simulator::{Rule, Run, simulate};
 use crate::workload::{Cluster, Trial};
-use synth_queues::law::Size;
+use synth_queues::law::SizeDistribution;
 use synth_simulation::{Progress, Settings};
 
 /// The options that can be set by the user.
@@ -42,12 +42,12 @@ pub struct Tuning {
     pub tolerance: f64,
     /// The size distribution that was used. If the sizes of the workload are exponential, this is a
     /// distribution with a larger variance.
-    pub size: Size,
+    pub size: SizeDistribution,
     /// The relative amount by which the mean response time with the selected number exceeds
     /// balanced fairness, or `None` if none of the runs has converged.
-    pub above: Option<f64>,
-    /// This is `true` if `above` is not larger than the tolerance.
-    pub reached: bool,
+    pub excess: Option<f64>,
+    /// This is `true` if `excess` is not larger than the tolerance.
+    pub is_within_tolerance: bool,
 }
 
 /// The numbers of interruptions that are tested, in steps of about 40 %.
@@ -70,7 +70,7 @@ pub(super) fn tune(
     listener: impl FnMut(&str, Progress),
 ) -> Result<Tuned, String> {
     let exponential = cluster.size().is_exponential();
-    let tried = |trial: Trial| cluster.with_sizes(trial.law(cluster.size()));
+    let tried = |trial: Trial| cluster.with_sizes(trial.distribution(cluster.size()));
     let mut trials = Trials {
         cluster: &tried(if exponential {
             Trial::Hyperexponential
@@ -91,7 +91,7 @@ pub(super) fn tune(
     let (interruptions, tuning, last) = match (options.interruptions, response) {
         (Some(requested), _) if exponential => (requested, None, None),
         (Some(requested), _) => (requested, None, Some(trials.run(requested)?)),
-        (None, Some(response)) => trials.least(response)?,
+        (None, Some(response)) => trials.smallest_sufficient(response)?,
         // If the mean is not known, use a number for which the size distribution hardly matters.
         (None, None) => (if load.load < 0.5 { 5.0 } else { 20.0 }, None, None),
     };
@@ -112,7 +112,7 @@ struct Trials<'a, H> {
 impl<H: FnMut(&str, Progress)> Trials<'_, H> {
     /// Returns the smallest number that is within the tolerance. If there is no such number, this
     /// returns the largest number for which the run has converged, or a guess if there is none.
-    fn least(&mut self, fair: f64) -> Result<(f64, Option<Tuning>, Option<Run>), String> {
+    fn smallest_sufficient(&mut self, fair: f64) -> Result<(f64, Option<Tuning>, Option<Run>), String> {
         let most = fair * (1.0 + self.options.tolerance);
         let is_near = |run: &Run| run.mean_response.is_some_and(|e| e.mean <= most);
         let mut tried: Vec<(usize, Run)> = Vec::new();
@@ -142,8 +142,8 @@ impl<H: FnMut(&str, Progress)> Trials<'_, H> {
         let tuning = Tuning {
             tolerance: self.options.tolerance,
             size: self.cluster.size().clone(),
-            above: run.mean_response.map(|e| e.mean / fair - 1.0),
-            reached: found.is_some(),
+            excess: run.mean_response.map(|e| e.mean / fair - 1.0),
+            is_within_tolerance: found.is_some(),
         };
         Ok((LADDER[place], Some(tuning), Some(run)))
     }

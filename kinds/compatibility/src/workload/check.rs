@@ -6,7 +6,7 @@ use std::ops::RangeInclusive;
 use super::{AssignmentRecord, Class, ClassRecord, Cluster, ClusterDocument, Server};
 use synth_core::document::{CheckedOrFaults, Fault, FaultsAt, place, suggest};
 use synth_core::number::Decimal;
-use synth_queues::law::{Part, Size};
+use synth_queues::law::{Part, SizeDistribution};
 
 /// The mean sizes for which multiples and squares are valid floating-point numbers.
 const MEANS: RangeInclusive<f64> = 1e-150..=1e150;
@@ -26,7 +26,7 @@ impl ClusterDocument {
         at.unit(&self.time_unit);
         let help = "add `mean_size: 1`, or a distribution: `size: {law: hyperexponential, mean: 1, scv: 4}`; it is used for all classes";
         let (mean, size) = (("mean_size", &mut self.mean_size), ("size", &mut self.size));
-        let exponential = |mean| Size::Exponential { mean };
+        let exponential = |mean| SizeDistribution::Exponential { mean };
         at.one_of("the document", mean, size, exponential, help);
         self.check_keys(&mut at);
         if let Some(size) = &self.size {
@@ -131,7 +131,7 @@ impl ClusterDocument {
         at.number("degree", degree, 1.0..=servers.max(1.0), DEGREE);
     }
 
-    fn build(self, size: Size) -> CheckedOrFaults<Cluster> {
+    fn build(self, size: SizeDistribution) -> CheckedOrFaults<Cluster> {
         let mut warnings = Vec::new();
         let (servers, classes) = match &self.assignment {
             Some(AssignmentRecord { random, .. }) => {

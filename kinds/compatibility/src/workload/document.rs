@@ -7,7 +7,7 @@ use synth_core::document::{
     unit_of_time,
 };
 use synth_core::number::Decimal;
-use synth_queues::law::Size;
+use synth_queues::law::SizeDistribution;
 
 /// A workload where each job can only run on some of the servers. A job can run on several servers
 /// at the same time. Exactly one of `mean_size` and `size` must be given, and either `servers` with
@@ -44,7 +44,7 @@ pub struct ClusterDocument {
     pub mean_size: Option<Decimal>,
     /// The size distribution \[work\] of all classes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub size: Option<Size>,
+    pub size: Option<SizeDistribution>,
 }
 
 /// A server.

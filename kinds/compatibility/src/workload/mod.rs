@@ -11,14 +11,14 @@ pub use trial::Trial;
 
 use synth_core::document::WorkloadDocument as _;
 use synth_core::number::Decimal;
-use synth_queues::law::Size;
+use synth_queues::law::SizeDistribution;
 use synth_simulation as simulation;
 
 /// A workload that has been checked.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cluster {
     record: ClusterDocument,
-    size: Size,
+    size: SizeDistribution,
     servers: Vec<Server>,
     classes: Vec<Class>,
 }
@@ -66,7 +66,7 @@ impl Cluster {
     }
 
     /// Returns the size distribution of all jobs \[work\].
-    pub fn size(&self) -> &Size {
+    pub fn size(&self) -> &SizeDistribution {
         &self.size
     }
 
@@ -96,7 +96,7 @@ impl Cluster {
     }
 
     /// Returns `true` if the number of classes is small enough to have statistics for each of them.
-    pub fn are_distinguished(&self) -> bool {
+    pub fn has_statistics_by_class(&self) -> bool {
         (1..=MOST_DISTINGUISHED).contains(&self.classes.len())
     }
 
@@ -117,7 +117,7 @@ impl Cluster {
             simulation::JobClass::poisson(name, rate, sizes, weight).demanding(vec![part])
         };
         let each = self.names().into_iter().zip(arrivals).zip(alone);
-        if !self.are_distinguished() {
+        if !self.has_statistics_by_class() {
             let time = each.map(|((_, rate), alone)| rate / alone).sum::<f64>() / all;
             return vec![class(ALL_JOBS, all, time)];
         }
@@ -145,7 +145,7 @@ impl Cluster {
     }
 
     /// Returns a copy of this workload with a different size distribution.
-    pub fn with_sizes(&self, size: Size) -> Self {
+    pub fn with_sizes(&self, size: SizeDistribution) -> Self {
         let mut other = self.clone();
         other.record.size = Some(size.clone());
         other.size = size;

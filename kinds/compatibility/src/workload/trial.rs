@@ -1,5 +1,5 @@
 use synth_core::number::Decimal;
-use synth_queues::law::Size;
+use synth_queues::law::SizeDistribution;
 
 /// A size distribution that is used to test how much the policy depends on the sizes (section 5 of
 /// the balanced-fairness paper).
@@ -27,11 +27,11 @@ impl Trial {
     ///
     /// # Panics
     /// Panics if a multiple of the mean is out of the range of numbers.
-    pub fn law(self, own: &Size) -> Size {
+    pub fn distribution(self, own: &SizeDistribution) -> SizeDistribution {
         let mean = own.mean();
         match self {
             Trial::Own => own.clone(),
-            Trial::Exponential => Size::Exponential {
+            Trial::Exponential => SizeDistribution::Exponential {
                 mean: decimal(mean),
             },
             Trial::Bimodal => {
@@ -42,7 +42,7 @@ impl Trial {
             Trial::Hyperexponential => {
                 let [rare, usual] = RARE_AND_USUAL;
                 let means = [5.0 * mean, (1.0 - 5.0 * rare) / usual * mean];
-                Size::Hyperexponential {
+                SizeDistribution::Hyperexponential {
                     probabilities: RARE_AND_USUAL.map(decimal).to_vec(),
                     means: means.map(decimal).to_vec(),
                 }
@@ -61,13 +61,13 @@ fn decimal(x: f64) -> Decimal {
 
 /// Returns a mixture of Erlang distributions with this mean. `weights[k − 1]` is the weight of the
 /// distribution with `k` phases, and all phases have the same mean.
-fn phases(weights: &[f64], mean: f64) -> Size {
+fn phases(weights: &[f64], mean: f64) -> SizeDistribution {
     let all: f64 = weights.iter().sum();
     let parts = (1..).zip(weights).map(|(k, w)| f64::from(k) * w / all);
     let count: f64 = parts.sum();
     let from = |k: usize| weights[k..].iter().sum::<f64>();
     let onward = (1..weights.len()).map(|k| decimal((from(k) / from(k - 1)).min(1.0)));
-    Size::Coxian {
+    SizeDistribution::Coxian {
         means: vec![decimal(mean / count); weights.len()],
         onward: onward.collect(),
     }

@@ -17,7 +17,7 @@ pub const MOST: usize = 8;
 const CONTINUED: usize = 4000;
 
 /// A partial order, from the last job to end.
-struct Beginning<'a> {
+struct PartialOrder<'a> {
     prices: Prices<'a>,
     placed: Vec<usize>,
     /// The cost of the placed jobs.
@@ -29,7 +29,7 @@ struct Beginning<'a> {
 /// Returns a lower bound on the cost of any plan. The search stops at `enough`, the cost of a plan
 /// that is known.
 pub fn over_orders(pool: &Pool, enough: f64) -> f64 {
-    let first = Beginning {
+    let first = PartialOrder {
         prices: Prices::new(pool.servers()),
         placed: Vec::new(),
         known: 0.0,
@@ -52,7 +52,7 @@ pub fn over_orders(pool: &Pool, enough: f64) -> f64 {
     cheapest.map_or(0.0, |(_, own)| own.least)
 }
 
-fn continued<'a>(pool: &'a Pool, beginning: &Beginning<'a>) -> Vec<Beginning<'a>> {
+fn continued<'a>(pool: &'a Pool, beginning: &PartialOrder<'a>) -> Vec<PartialOrder<'a>> {
     let others = (0..pool.jobs().len()).filter(|i| !beginning.placed.contains(i));
     let next = others.map(|i| {
         let job = &pool.jobs()[i];
@@ -65,7 +65,7 @@ fn continued<'a>(pool: &'a Pool, beginning: &Beginning<'a>) -> Vec<Beginning<'a>
     let continued = next.into_iter().map(|(i, prices, cost)| {
         let mut placed = beginning.placed.clone();
         placed.push(i);
-        Beginning {
+        PartialOrder {
             prices,
             placed,
             known: beginning.known + cost,

@@ -46,7 +46,7 @@ fn evaluate(pool: &Pool, rents: &[Rent]) -> (f64, Vec<f64>) {
     let mut least = -intervals.iter().map(earned).sum::<f64>();
     for (i, job) in pool.jobs().iter().enumerate() {
         let curve = pool.curve(i);
-        let alone = Alone {
+        let alone = IndependentJob {
             job,
             curve,
             most: curve.cap.min(pool.servers()),
@@ -58,7 +58,7 @@ fn evaluate(pool: &Pool, rents: &[Rent]) -> (f64, Vec<f64>) {
 }
 
 /// A job that pays the rents and does not depend on the other jobs.
-struct Alone<'a> {
+struct IndependentJob<'a> {
     job: &'a Job,
     curve: &'a Curve,
     most: f64,
@@ -66,7 +66,7 @@ struct Alone<'a> {
     intervals: &'a [(f64, f64)],
 }
 
-impl Alone<'_> {
+impl IndependentJob<'_> {
     fn servers(&self, price: f64, rent: f64) -> f64 {
         self.curve.demand(rent / price).0.min(self.most)
     }

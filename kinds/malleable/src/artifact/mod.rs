@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::policy::{Online, Rule};
 use super::workload::{Objective, PoolDocument, Workload};
-use synth_core::artifact::{self, Content, Findings, NoConditions, Standing, quantities};
+use synth_core::artifact::{self, Content, Findings, NoConditions, Accuracy, quantities};
 pub(super) use synth_simulation::QueueMeasure as Measure;
 
 /// The kind of workloads with malleable jobs.
@@ -155,11 +155,11 @@ pub enum Method {
 }
 
 impl artifact::Method for Method {
-    fn standing(self) -> Standing {
+    fn accuracy(self) -> Accuracy {
         match self {
-            Method::ExactFlow => Standing::Exact,
-            Method::Simulated => Standing::Simulated,
-            _ => Standing::Bound,
+            Method::ExactFlow => Accuracy::Exact,
+            Method::Simulated => Accuracy::Simulated,
+            _ => Accuracy::Bound,
         }
     }
 }

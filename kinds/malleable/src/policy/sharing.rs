@@ -12,11 +12,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Asks, all_at_once, ascending, divide, extend_prices, power_prices, prices};
-use crate::workload::{Curve, Speedup, halved};
+use crate::workload::{Curve, Speedup, bisect};
 
 /// A job in the system, as it is seen by a rule.
 #[derive(Clone, Copy, Debug)]
-pub struct Underway<'a> {
+pub struct ActiveJob<'a> {
     /// The remaining size \[work\], which is greater than 0.
     pub left: f64,
     /// The cost per unit of its time.
@@ -84,7 +84,7 @@ impl Sharing {
     }
 
     /// Divides the servers among the jobs. Some values for the same system are cached in `known`.
-    pub fn servers(&self, jobs: &[Underway<'_>], servers: f64, known: &mut Known) -> Vec<f64> {
+    pub fn servers(&self, jobs: &[ActiveJob<'_>], servers: f64, known: &mut Known) -> Vec<f64> {
         match self {
             Sharing::HeSrpt(online) => online.servers(jobs, servers, known),
             Sharing::Power(p) => power(*p, jobs, servers),
@@ -108,7 +108,7 @@ pub(crate) fn by_job(count: usize, places: &[usize], values: &[f64]) -> Vec<f64>
     by_job
 }
 
-fn from_largest(jobs: &[Underway<'_>]) -> Vec<usize> {
+fn from_largest(jobs: &[ActiveJob<'_>]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..jobs.len()).collect();
     order.sort_by(|&i, &j| {
         let (one, other) = (&jobs[i], &jobs[j]);
@@ -119,7 +119,7 @@ fn from_largest(jobs: &[Underway<'_>]) -> Vec<usize> {
 }
 
 impl Online {
-    fn servers(&self, jobs: &[Underway<'_>], servers: f64, known: &mut Known) -> Vec<f64> {
+    fn servers(&self, jobs: &[ActiveJob<'_>], servers: f64, known: &mut Known) -> Vec<f64> {
         let order = from_largest(jobs);
         let alike = jobs
             .windows(2)
@@ -132,7 +132,7 @@ impl Online {
     }
 
     /// Returns the servers from the largest job to the smallest one, for one curve and weight.
-    fn alike(&self, jobs: &[Underway<'_>], servers: f64, known: &mut Known) -> Vec<f64> {
+    fn alike(&self, jobs: &[ActiveJob<'_>], servers: f64, known: &mut Known) -> Vec<f64> {
         let Some(job) = jobs.first() else {
             return Vec::new();
         };
@@ -151,7 +151,7 @@ impl Online {
         self.divide(&prices[first..], |_| job.curve, servers)
     }
 
-    fn different(&self, jobs: &[Underway<'_>], order: &[usize], servers: f64) -> Vec<f64> {
+    fn different(&self, jobs: &[ActiveJob<'_>], order: &[usize], servers: f64) -> Vec<f64> {
         let first = order.first().filter(|_| self.background > 0.0);
         let behind = first.map(|&i| (jobs[i].curve, self.background * jobs[i].weight));
         let own = order.iter().map(|&i| (jobs[i].curve, jobs[i].weight));
@@ -171,7 +171,7 @@ impl Online {
     }
 }
 
-fn equal(jobs: &[Underway<'_>], servers: f64) -> Vec<f64> {
+fn equal(jobs: &[ActiveJob<'_>], servers: f64) -> Vec<f64> {
     let each = servers / jobs.len() as f64;
     if jobs.iter().all(|job| job.curve.cap >= each) {
         return vec![each; jobs.len()];
@@ -181,7 +181,7 @@ fn equal(jobs: &[Underway<'_>], servers: f64) -> Vec<f64> {
 
 /// Returns the fraction `(W_i/W_m)^c − (W_{i−1}/W_m)^c` for job `i` with `c = 1/(1 − p)`, up to its
 /// cap.
-fn power(p: f64, jobs: &[Underway<'_>], servers: f64) -> Vec<f64> {
+fn power(p: f64, jobs: &[ActiveJob<'_>], servers: f64) -> Vec<f64> {
     let c = 1.0 / (1.0 - p);
     let all: f64 = jobs.iter().map(|job| job.weight).sum();
     let mut taken = vec![0.0; jobs.len()];
@@ -196,7 +196,7 @@ fn power(p: f64, jobs: &[Underway<'_>], servers: f64) -> Vec<f64> {
 }
 
 /// Serves the jobs from the smallest one to the largest one, up to the number that each asks for.
-fn in_turn(jobs: &[Underway<'_>], servers: f64, asks: impl Fn(&Underway<'_>) -> f64) -> Vec<f64> {
+fn in_turn(jobs: &[ActiveJob<'_>], servers: f64, asks: impl Fn(&ActiveJob<'_>) -> f64) -> Vec<f64> {
     let mut taken = vec![0.0; jobs.len()];
     let mut left = servers;
     for i in from_largest(jobs).into_iter().rev() {
@@ -211,7 +211,7 @@ fn in_turn(jobs: &[Underway<'_>], servers: f64, asks: impl Fn(&Underway<'_>) -> 
 
 /// Returns the number of servers for each job at the level where all servers are used. If there is
 /// a jump at this level, the remaining servers are used for the smallest jobs.
-fn level(jobs: &[Underway<'_>], servers: f64, asks: impl Fn(usize, f64) -> f64) -> Vec<f64> {
+fn level(jobs: &[ActiveJob<'_>], servers: f64, asks: impl Fn(usize, f64) -> f64) -> Vec<f64> {
     let ask = |i: usize, level: f64| asks(i, level).min(jobs[i].curve.cap).min(servers);
     let at = |level: f64| -> Vec<f64> { (0..jobs.len()).map(|i| ask(i, level)).collect() };
     let total = |level: f64| (0..jobs.len()).map(|i| ask(i, level)).sum::<f64>();
@@ -247,8 +247,8 @@ const REACH: usize = 120;
 
 /// Divides the servers so that the ratio of efficiency to remaining time, `s(k)²/(kx)`, is the same
 /// for all jobs that get servers.
-fn hell(jobs: &[Underway<'_>], servers: f64) -> Vec<f64> {
-    let falls = |job: &Underway<'_>| ratio_power(job).is_none_or(|power| power < 0.0);
+fn hell(jobs: &[ActiveJob<'_>], servers: f64) -> Vec<f64> {
+    let falls = |job: &ActiveJob<'_>| ratio_power(job).is_none_or(|power| power < 0.0);
     if !jobs.iter().any(falls) {
         return in_turn(jobs, servers, |job| job.curve.cap);
     }
@@ -272,20 +272,20 @@ fn hell(jobs: &[Underway<'_>], servers: f64) -> Vec<f64> {
         _ => jobs.len(),
     };
     let places = &order[order.len().saturating_sub(few)..];
-    let smallest: Vec<Underway<'_>> = places.iter().map(|i| jobs[*i]).collect();
+    let smallest: Vec<ActiveJob<'_>> = places.iter().map(|i| jobs[*i]).collect();
     let found = level(&smallest, servers, |n, level| {
         let job = &smallest[n];
         let least = job.left / level;
         match ratio_power(job) {
             Some(power) if power < 0.0 => least.powf(1.0 / power),
-            _ => place(&marks, job.curve).map_or(0.0, |n| job.curve.widest(least, &marks[n].1)),
+            _ => place(&marks, job.curve).map_or(0.0, |n| job.curve.largest_with_ratio(least, &marks[n].1)),
         }
     });
     by_job(jobs.len(), places, &found)
 }
 
 /// Returns the exponent of `s(k)²/k` if it is a power of k. The ratio decreases if it is negative.
-fn ratio_power(job: &Underway<'_>) -> Option<f64> {
+fn ratio_power(job: &ActiveJob<'_>) -> Option<f64> {
     match job.curve.speedup {
         Speedup::Power(p) if !job.curve.whole => Some(2.0 * p - 1.0),
         _ => None,
@@ -293,7 +293,7 @@ fn ratio_power(job: &Underway<'_>) -> Option<f64> {
 }
 
 /// Returns the number of servers at which `x s'(k)/s(k)² = a`.
-fn knee(job: &Underway<'_>, a: f64) -> f64 {
+fn knee(job: &ActiveJob<'_>, a: f64) -> f64 {
     match (&job.curve.speedup, job.curve.whole) {
         (Speedup::Power(p), false) => return (p * job.left / a).powf(1.0 / (1.0 + p)),
         (Speedup::Amdahl(f), false) => return (f * job.left / a).sqrt(),
@@ -307,5 +307,5 @@ fn knee(job: &Underway<'_>, a: f64) -> f64 {
     while gain(low) < a && low > 1e-300 {
         low /= 2.0;
     }
-    halved(low, high, |k| gain(k) > a)
+    bisect(low, high, |k| gain(k) > a)
 }

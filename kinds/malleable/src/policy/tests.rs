@@ -1,5 +1,5 @@
 use super::{
-    Asks, Known, Online, Phase, Rule, Sharing, Underway, divide, makespan, power_prices, prices,
+    Asks, Known, Online, Phase, Rule, Sharing, ActiveJob, divide, makespan, power_prices, prices,
 };
 use crate::workload::{Curve, Pool, Speedup};
 
@@ -170,12 +170,12 @@ jobs: [{name: a, size: 3}, {name: b, size: 2.5}, {name: c, size: 1.2}]
 }
 
 fn divided(sharing: Sharing, curve: &Curve, sizes: &[f64], servers: f64) -> Vec<f64> {
-    let underway = |left: &f64| Underway {
+    let underway = |left: &f64| ActiveJob {
         left: *left,
         weight: 1.0,
         curve,
     };
-    let jobs: Vec<Underway<'_>> = sizes.iter().map(underway).collect();
+    let jobs: Vec<ActiveJob<'_>> = sizes.iter().map(underway).collect();
     sharing.servers(&jobs, servers, &mut Known::default())
 }
 

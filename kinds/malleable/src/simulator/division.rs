@@ -1,6 +1,6 @@
-use crate::policy::{Known, Sharing, Underway};
+use crate::policy::{Known, Sharing, ActiveJob};
 use crate::workload::{Curve, Stream};
-use synth_simulation::{Departure, Discipline, Gauges};
+use synth_simulation::{Departure, Discipline, QueueIntegrals};
 
 #[derive(Clone, Copy, Debug)]
 struct Job {
@@ -56,7 +56,7 @@ impl<'a> Division<'a> {
         self.now = now;
     }
 
-    fn divide(&mut self, gauges: &mut Gauges) {
+    fn divide(&mut self, gauges: &mut QueueIntegrals) {
         let m = self.jobs.len();
         let speeds: &[f64] = if self.sharing.follows_order() && m <= REMEMBERED {
             if self.speeds.len() <= m {
@@ -91,12 +91,12 @@ impl<'a> Division<'a> {
     }
 
     fn speeds_of_jobs(&mut self) -> Vec<f64> {
-        let underway = |job: &Job| Underway {
+        let underway = |job: &Job| ActiveJob {
             left: job.left.max(f64::MIN_POSITIVE),
             weight: 1.0,
             curve: self.curve,
         };
-        let jobs: Vec<Underway<'_>> = self.jobs.iter().map(underway).collect();
+        let jobs: Vec<ActiveJob<'_>> = self.jobs.iter().map(underway).collect();
         let all = self.servers;
         let servers = self.sharing.servers(&jobs, all, &mut self.known);
         let sum: f64 = servers.iter().sum();
@@ -111,7 +111,7 @@ impl<'a> Division<'a> {
 }
 
 impl Discipline for Division<'_> {
-    fn arrive(&mut self, now: f64, _: u32, size: f64, gauges: &mut Gauges) {
+    fn arrive(&mut self, now: f64, _: u32, size: f64, gauges: &mut QueueIntegrals) {
         self.advance(now);
         let job = Job {
             left: size,
@@ -128,7 +128,7 @@ impl Discipline for Division<'_> {
         self.end.0
     }
 
-    fn happen(&mut self, now: f64, gauges: &mut Gauges) -> Option<Departure> {
+    fn happen(&mut self, now: f64, gauges: &mut QueueIntegrals) -> Option<Departure> {
         self.advance(now);
         let job = self.jobs.remove(self.end.1);
         self.divide(gauges);

@@ -5,10 +5,10 @@ mod division;
 mod tests;
 
 use super::artifact::{Artifact, Claim, Measure, Quantity, cost};
-use super::policy::{Known, Phase, Rule, Sharing, Underway, by_job};
+use super::policy::{Known, Phase, Rule, Sharing, ActiveJob, by_job};
 use super::workload::{Pool, Stream};
 use division::Division;
-use synth_core::artifact::{Quantity as _, Unmet, is_close};
+use synth_core::artifact::{Quantity as _, ViolatedAssumptions, is_close};
 use synth_simulation::{
     self as simulation, Estimate, Progress, Queue, QueueRun, Settings, Verdict,
 };
@@ -61,14 +61,14 @@ pub fn judge(artifact: &Artifact, stream: &Stream, run: &Run) -> Vec<Judgement> 
     let measured = QueueRun {
         classes: &stream.statistics(),
         run,
-        unmet: &|_| Unmet::default(),
+        unmet: &|_| ViolatedAssumptions::default(),
         utilization: &|_| None,
     };
     measured.judge(&artifact.claims)
 }
 
 /// Checks all claims against the execution of the policy for its own pool.
-pub fn judge_course(artifact: &Artifact, pool: &Pool, course: &Course) -> Vec<Judgement> {
+pub fn judge_course(artifact: &Artifact, pool: &Pool, course: &Execution) -> Vec<Judgement> {
     let judged = |claim: &Claim| {
         let happened = cost(pool, claim.quantity, &course.ends);
         let (verdict, unexamined) = match claim.quantity.row().measure {
@@ -101,7 +101,7 @@ pub enum Dividing<'a> {
 
 /// The execution of a pool.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Course {
+pub struct Execution {
     /// The end time of each job \[time\], or ∞ if it never ends.
     pub ends: Vec<f64>,
     /// The time periods for which the division does not change, if they were requested.
@@ -109,7 +109,7 @@ pub struct Course {
 }
 
 /// Executes a pool until all jobs have ended. If `keep` is `true`, the result includes the phases.
-pub fn execute(pool: &Pool, dividing: Dividing<'_>, keep: bool) -> Course {
+pub fn execute(pool: &Pool, dividing: Dividing<'_>, keep: bool) -> Execution {
     let jobs = pool.jobs();
     let mut left: Vec<f64> = jobs.iter().map(|job| job.size).collect();
     let mut ends = vec![f64::INFINITY; jobs.len()];
@@ -119,12 +119,12 @@ pub fn execute(pool: &Pool, dividing: Dividing<'_>, keep: bool) -> Course {
         let (servers, changes) = match dividing {
             Dividing::Plan(rule) => (rule.servers(pool, &remaining, now), rule.changes(now)),
             Dividing::Sharing(sharing) => {
-                let underway = |&i: &usize| Underway {
+                let underway = |&i: &usize| ActiveJob {
                     left: left[i],
                     weight: jobs[i].weight,
                     curve: pool.curve(i),
                 };
-                let underway: Vec<Underway<'_>> = remaining.iter().map(underway).collect();
+                let underway: Vec<ActiveJob<'_>> = remaining.iter().map(underway).collect();
                 let servers = sharing.servers(&underway, pool.servers(), &mut known);
                 (servers, f64::INFINITY)
             }
@@ -154,5 +154,5 @@ pub fn execute(pool: &Pool, dividing: Dividing<'_>, keep: bool) -> Course {
             stays
         });
     }
-    Course { ends, phases }
+    Execution { ends, phases }
 }

@@ -8,8 +8,8 @@ mod tests;
 mod tuning;
 
 pub use knob::{Tunable, tuned};
-pub use plan::{BESIDE, Open, Planned, best_plan};
-pub use tuning::{Tried, Tuned};
+pub use plan::{SIMPLE_RULES, Open, Planned, best_plan};
+pub use tuning::{Candidate, Tuned};
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -63,7 +63,7 @@ pub fn with_one_more_server(pool: &Pool, planned: &Planned) -> Option<f64> {
 
 /// The result of the synthesis for jobs that arrive over time.
 #[derive(Clone, Debug)]
-pub struct MadeOnline {
+pub struct OnlineSynthesis {
     /// The policy.
     pub artifact: Artifact,
     /// The result of the tuning.
@@ -76,7 +76,7 @@ pub struct MadeOnline {
 #[derive(Clone, Debug)]
 pub enum Outcome {
     /// The synthesis was successful.
-    Made(Box<MadeOnline>),
+    Made(Box<OnlineSynthesis>),
     /// The amount of work that arrives is too large. This is its ratio to the maximum.
     Overload(f64),
     /// The synthesis was interrupted.
@@ -118,7 +118,7 @@ pub fn online(
     let claims = claims.into_iter().flatten().collect();
     let (policy, evidence) = (Policy::Online(tuned.online), Evidence::default());
     let artifact = Artifact::new(stream.record().clone(), policy, claims, evidence);
-    Ok(Outcome::Made(Box::new(MadeOnline {
+    Ok(Outcome::Made(Box::new(OnlineSynthesis {
         artifact,
         tuned,
         least,

@@ -2,7 +2,7 @@ use super::search::{ends, search};
 use crate::analysis::{MOST, ascend, over_orders};
 use crate::artifact::{Evidence, Method, Plan, Rent, cost};
 use crate::policy::{Rule, Sharing, ascending, by_job, makespan, power_prices, prices};
-use crate::simulator::{Course, Dividing, execute};
+use crate::simulator::{Execution, Dividing, execute};
 use crate::workload::{Objective, Pool};
 
 /// The maximum number of jobs for which a policy file contains the table of stages.
@@ -91,7 +91,7 @@ pub fn best_plan(pool: &Pool) -> Planned {
 }
 
 fn searched(pool: &Pool, open: Open, by_prices: Option<(f64, Vec<f64>)>) -> Planned {
-    let (rule, ends) = or_simpler(pool, search(pool));
+    let (rule, ends) = or_simple_rule(pool, search(pool));
     // The bounds are reduced a little because of rounding errors in prices and in sums of rents.
     const ROUNDED: f64 = 1.0 - 1e-11;
     let mut planned = Planned::new(pool, rule, ends, 0.0, Method::BoundOrders);
@@ -119,12 +119,12 @@ fn searched(pool: &Pool, open: Open, by_prices: Option<(f64, Vec<f64>)>) -> Plan
 const COMPARED: usize = 2000;
 
 /// The rules that are compared with the plan.
-pub const BESIDE: [Sharing; 3] = [Sharing::Equi, Sharing::Srpt, Sharing::HeLrpt];
+pub const SIMPLE_RULES: [Sharing; 3] = [Sharing::Equi, Sharing::Srpt, Sharing::HeLrpt];
 
 /// Returns the given plan, or a simple rule if its cost is lower and it can be used for this pool.
-pub(super) fn or_simpler(pool: &Pool, mut best: (Rule, Vec<f64>)) -> (Rule, Vec<f64>) {
+pub(super) fn or_simple_rule(pool: &Pool, mut best: (Rule, Vec<f64>)) -> (Rule, Vec<f64>) {
     let cost = |ends: &[f64]| cost(pool, pool.objective().quantity(), ends);
-    let rules = BESIDE.into_iter().map(Dividing::Sharing);
+    let rules = SIMPLE_RULES.into_iter().map(Dividing::Sharing);
     for dividing in rules.filter(|_| pool.jobs().len() <= COMPARED) {
         if cost(&execute(pool, dividing, false).ends) >= cost(&best.1) {
             continue;
@@ -148,7 +148,7 @@ const INTERVALS: usize = 32;
 fn rents(pool: &Pool, rule: &Rule) -> Vec<Rent> {
     let weight = |i: usize| pool.jobs()[i].weight;
     let total: f64 = (0..pool.jobs().len()).map(weight).sum();
-    let Course { ends, phases } = execute(pool, Dividing::Plan(rule), true);
+    let Execution { ends, phases } = execute(pool, Dividing::Plan(rule), true);
     let parts = (INTERVALS / phases.len().max(1)).max(1);
     let joined = phases.len().div_ceil(INTERVALS).max(1);
     let mut rents: Vec<Rent> = Vec::new();

@@ -1,6 +1,6 @@
-use super::plan::or_simpler;
+use super::plan::or_simple_rule;
 use super::search::ends;
-use super::{BESIDE, Open, plan, with_one_more_server};
+use super::{SIMPLE_RULES, Open, plan, with_one_more_server};
 use crate::Malleable;
 use crate::artifact::{Artifact, Plan, Policy, Quantity, cost};
 use crate::policy::{Phase, Rule};
@@ -31,8 +31,8 @@ fn plans_cost_no_more_than_simple_rules() {
             servers: vec![1.0; 3],
         }]);
         let before = ends(&pool, &bad);
-        let (rule, after) = or_simpler(&pool, (bad, before.clone()));
-        let rules = BESIDE.map(|own| execute(&pool, Dividing::Sharing(own), false).ends);
+        let (rule, after) = or_simple_rule(&pool, (bad, before.clone()));
+        let rules = SIMPLE_RULES.map(|own| execute(&pool, Dividing::Sharing(own), false).ends);
         let least = rules.iter().map(|ends| cost(ends));
         let least = least.fold(cost(&before), f64::min);
         let Rule::Phases(phases) = rule else {

@@ -16,7 +16,7 @@ pub struct Tuned {
     /// The selected parameters.
     pub online: Online,
     /// The candidates. This is empty if the parameters were given by the user.
-    pub tried: Vec<Tried>,
+    pub tried: Vec<Candidate>,
     /// A separate run of the selected rule.
     pub run: Run,
     /// The total number of events in all simulations.
@@ -25,7 +25,7 @@ pub struct Tuned {
 
 /// A candidate, together with its result.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Tried {
+pub struct Candidate {
     /// The parameters.
     pub online: Online,
     /// The mean response time relative to the selected rule, or `None` if one of them has not
@@ -67,7 +67,7 @@ pub(super) fn tune(
         None => trials.choose()?,
     };
     let run = trials.simulate(online, false, "running a simulation of the selected rule")?;
-    let tried = trials.tried.iter().map(|own| Tried {
+    let tried = trials.tried.iter().map(|own| Candidate {
         online: own.online,
         times: trials.ratio(own.online, online),
     });

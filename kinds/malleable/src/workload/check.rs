@@ -2,9 +2,9 @@ use super::{
     Curve, Job, Objective, Pool, PoolDocument, SizesRecord, Speedup, SpeedupRecord, Stream,
     Workload,
 };
-use synth_core::document::{CheckedOrFaults, Fault, FaultsAt, Place, SENSIBLE, place, within};
+use synth_core::document::{CheckedOrFaults, Fault, FaultsAt, Place, SUPPORTED_RANGE, place, within};
 use synth_core::number::Decimal;
-use synth_queues::law::{Part, Size};
+use synth_queues::law::{Part, SizeDistribution};
 use synth_simulation::Streams;
 
 const MOST_JOBS: usize = 100_000;
@@ -78,7 +78,7 @@ impl PoolDocument {
         }
         if let Some(own) = &mut self.arrivals {
             let (mean, size) = (("mean_size", &mut own.mean_size), ("size", &mut own.size));
-            let exponential = |mean| Size::Exponential { mean };
+            let exponential = |mean| SizeDistribution::Exponential { mean };
             let help = "write `mean_size: 3`, or a distribution: `size: {law: hyperexponential, mean: 3, scv: 4}`";
             let mut at = at.below("arrivals");
             at.one_of("the arrival process", mean, size, exponential, help);
@@ -202,7 +202,7 @@ impl PoolDocument {
         let help = "write the number of jobs that arrive per unit of time";
         at.positive("rate", arrivals.rate, help);
         if let Some(size) = &arrivals.size {
-            let own = ("work", SENSIBLE);
+            let own = ("work", SUPPORTED_RANGE);
             size.check(Part::Size, "the workload", own, &mut at.below("size"));
         }
     }

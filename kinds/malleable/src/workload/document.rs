@@ -7,7 +7,7 @@ use synth_core::document::{
     unit_of_time,
 };
 use synth_core::number::Decimal;
-use synth_queues::law::Size;
+use synth_queues::law::SizeDistribution;
 
 /// A workload with malleable jobs. Exactly one of `jobs`, `sizes` and `arrivals` must be given.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -64,7 +64,7 @@ pub struct ArrivalsRecord {
     /// The distribution of the run time on one server \[time\]. The size of a job is known when it
     /// arrives.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub size: Option<Size>,
+    pub size: Option<SizeDistribution>,
 }
 
 /// A job.

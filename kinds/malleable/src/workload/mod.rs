@@ -7,7 +7,7 @@ mod speedup;
 mod tests;
 
 pub use document::{ArrivalsRecord, JobRecord, PoolDocument, SizesRecord};
-pub(super) use speedup::halved;
+pub(super) use speedup::bisect;
 pub use speedup::{Curve, Speedup, SpeedupRecord};
 
 use schemars::JsonSchema;
@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use synth_core::document::WorkloadDocument as _;
 use synth_core::number::Decimal;
-use synth_queues::law::Size;
+use synth_queues::law::SizeDistribution;
 use synth_simulation::JobClass;
 
 /// The objective to minimize, where `T_i` is the time at which the job `i` ends.
@@ -56,7 +56,7 @@ impl Workload {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stream {
     record: PoolDocument,
-    size: Size,
+    size: SizeDistribution,
     curve: Curve,
 }
 
@@ -89,7 +89,7 @@ impl Stream {
     }
 
     /// Returns the size distribution of the jobs \[work\].
-    pub fn size(&self) -> &Size {
+    pub fn size(&self) -> &SizeDistribution {
         &self.size
     }
 

@@ -277,7 +277,7 @@ impl Curve {
     }
 
     /// Returns the largest k up to the last mark for which `s(k)²/k` is at least `least`, or 0.
-    pub fn widest(&self, least: f64, marks: &[f64]) -> f64 {
+    pub fn largest_with_ratio(&self, least: f64, marks: &[f64]) -> f64 {
         let ratio = |k: f64| self.at(k).powi(2) / k;
         let Some(n) = marks.iter().rposition(|k| ratio(*k) >= least) else {
             return 0.0;
@@ -291,7 +291,7 @@ impl Curve {
             let root = (half * half - (f * g).powi(2)).max(0.0).sqrt();
             return ((half + root) / (g * g)).clamp(marks[n], *next);
         }
-        halved(marks[n], *next, |k| ratio(k) >= least)
+        bisect(marks[n], *next, |k| ratio(k) >= least)
     }
 
     /// Returns the left derivative `s'(k)`, for k > 0.
@@ -354,7 +354,7 @@ impl Curve {
 
 /// Uses bisection to return the largest number for which a condition is true. It must be true at
 /// `low`.
-pub(crate) fn halved(mut low: f64, mut high: f64, holds: impl Fn(f64) -> bool) -> f64 {
+pub(crate) fn bisect(mut low: f64, mut high: f64, holds: impl Fn(f64) -> bool) -> f64 {
     while high - low > 2.0 * f64::EPSILON * high {
         let middle = f64::midpoint(low, high);
         if middle <= low || middle >= high {

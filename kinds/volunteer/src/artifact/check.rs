@@ -7,7 +7,7 @@ use crate::workload::{Campaign, HostsRecord, Processor, Version};
 use synth_core::artifact::{
     Findings, Grounds, KnownNames, Quantity as _, Subject, Unit, is_close, nonnegative, positive,
 };
-use synth_core::document::unusable;
+use synth_core::document::name_problem;
 use synth_simulation::student;
 
 const NEAR: f64 = 1e-9;
@@ -23,7 +23,7 @@ const CAMPAIGNS: Grounds =
 pub(super) fn check(artifact: &Artifact, campaign: &Campaign, findings: &mut Findings) {
     findings.within("policy", |f| check_policy(&artifact.policy, campaign, f));
     check_claims(artifact, campaign, findings);
-    if let Some(message) = unusable("the program", &artifact.tool) {
+    if let Some(message) = name_problem("the program", &artifact.tool) {
         findings.add("tool", message);
     }
     findings.stands("evidence.campaigns", CAMPAIGNS);
@@ -79,7 +79,7 @@ fn check_claims(artifact: &Artifact, campaign: &Campaign, findings: &mut Finding
     let mut seen = HashSet::new();
     for (n, claim) in artifact.claims.iter().enumerate() {
         let path = format!("claims[{n}]");
-        claim.is_plain(&path, &known, campaign.time_unit(), &mut seen, findings);
+        claim.check_plain(&path, &known, campaign.time_unit(), &mut seen, findings);
         findings.within(path, |findings| match claim.quantity {
             Quantity::Capacity => check_capacity(claim, campaign, findings),
             _ => check_simulated(claim, campaign, widest, findings),

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::policy::Dispatch;
 use super::workload::{Campaign, CampaignDocument};
-use synth_core::artifact::{self, Content, Findings, NoConditions, Standing, quantities};
+use synth_core::artifact::{self, Content, Findings, NoConditions, Accuracy, quantities};
 
 /// The kind of workload where the jobs run on the hosts of volunteers.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -130,10 +130,10 @@ pub enum Method {
 }
 
 impl artifact::Method for Method {
-    fn standing(self) -> Standing {
+    fn accuracy(self) -> Accuracy {
         match self {
-            Method::Simulated => Standing::Simulated,
-            Method::BoundMeans => Standing::Bound,
+            Method::Simulated => Accuracy::Simulated,
+            Method::BoundMeans => Accuracy::Bound,
         }
     }
 }

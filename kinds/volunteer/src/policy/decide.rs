@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Dispatch, Queued};
+use super::{Dispatch, WorkAhead};
 use crate::workload::{Processor, is_default};
 
 const TYPES: usize = Processor::ALL.len();
@@ -22,7 +22,7 @@ pub struct Request {
     /// The state of the host's processors by type: CPU, GPU.
     pub processors: [Host; TYPES],
     /// Versions that it can run, only the best one for each application and processor type.
-    pub versions: Vec<Usable>,
+    pub versions: Vec<UsableVersion>,
     /// Candidate jobs.
     pub jobs: Vec<Candidate>,
 }
@@ -56,7 +56,7 @@ impl Request {
             let is_percentile = (0.0..=100.0).contains(&own.percentile);
             let is_fine = is_percentile && (-1.0..=100.0).contains(&own.ceiling);
             sound(positive(own.speed) && is_fine, why)?;
-            let key = |own: &Usable| (own.application, own.processor);
+            let key = |own: &UsableVersion| (own.application, own.processor);
             let mut before = self.versions[..n].iter();
             let why = "a second version for its application and processor: give only the best";
             let is_new = before.all(|other| key(other) != key(own));
@@ -93,7 +93,7 @@ pub struct Host {
 
 impl Host {
     /// Returns `true` if it can take one more job.
-    pub fn has_room(&self) -> bool {
+    pub fn wants_work(&self) -> bool {
         self.count > 0 && (self.wanted > 0.0 || self.idle > 0)
     }
 
@@ -106,7 +106,7 @@ impl Host {
 /// A version that a host can run.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Usable {
+pub struct UsableVersion {
     /// The index of its application.
     pub application: u32,
     /// Its number.
@@ -166,7 +166,7 @@ pub enum Verdict {
         /// Whether the host has to stop other jobs for it.
         tight: bool,
         /// The test by which the job was sent.
-        why: Sent,
+        why: DispatchReason,
     },
     /// The job is not sent.
     #[serde(rename = "kept")]
@@ -176,7 +176,7 @@ pub enum Verdict {
 /// The reason why a job is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Sent {
+pub enum DispatchReason {
     /// There is no estimate for its batch yet, and the host is above the first percentile.
     First,
     /// The host will complete it before the expected completion time of the batch.
@@ -236,7 +236,7 @@ impl Decider<'_> {
     ///
     /// The versions are tried in the order of their completion times, and the first one that passes
     /// its test is used. If there is none, the reason of the first one is returned.
-    pub fn consider(&mut self, job: &Candidate, versions: &[Usable], is_first: bool) -> Verdict {
+    pub fn consider(&mut self, job: &Candidate, versions: &[UsableVersion], is_first: bool) -> Verdict {
         if job.had {
             return Verdict::Refused(Refusal::Had);
         }
@@ -247,7 +247,7 @@ impl Decider<'_> {
                 own[usable.processor as usize] = Some((self.earliest(job, usable), usable));
             }
         }
-        let time = |own: &Option<(f64, &Usable)>| own.map_or(f64::INFINITY, |own| own.0);
+        let time = |own: &Option<(f64, &UsableVersion)>| own.map_or(f64::INFINITY, |own| own.0);
         own.sort_by(|a, b| time(a).total_cmp(&time(b)));
         let mut reason = None;
         for (earliest, usable) in own.into_iter().flatten() {
@@ -255,11 +255,11 @@ impl Decider<'_> {
             match verdict {
                 // There was no need for a percentile, so the job must wait for the second pass.
                 Verdict::Sent {
-                    why: Sent::InTime, ..
+                    why: DispatchReason::InTime, ..
                 } if is_first => return Verdict::Refused(Refusal::NoRoom),
                 Verdict::Refused(why) => reason = reason.or(Some(why)),
                 Verdict::Sent { tight, why, .. } => {
-                    self.grow(usable.processor, job.size / usable.speed, tight, why);
+                    self.add_load(usable.processor, job.size / usable.speed, tight, why);
                     return verdict;
                 }
             }
@@ -267,7 +267,7 @@ impl Decider<'_> {
         Verdict::Refused(reason.unwrap_or(Refusal::NoVersion))
     }
 
-    fn earliest(&self, job: &Candidate, usable: &Usable) -> f64 {
+    fn earliest(&self, job: &Candidate, usable: &UsableVersion) -> f64 {
         let host = self.processors[usable.processor as usize];
         // In the proposal, the estimate is BT + R, which does not depend on the idle processors.
         let (literal, before) = (self.is_literal(), host.before(host.queue));
@@ -276,18 +276,18 @@ impl Decider<'_> {
     }
 
     fn is_literal(&self) -> bool {
-        self.rule.is_some_and(|rule| rule.queued == Queued::Tight)
+        self.rule.is_some_and(|rule| rule.queued == WorkAhead::Tight)
     }
 
-    fn test(&self, job: &Candidate, usable: &Usable, earliest: f64) -> Verdict {
+    fn test(&self, job: &Candidate, usable: &UsableVersion, earliest: f64) -> Verdict {
         let host = self.processors[usable.processor as usize];
-        if !host.has_room() {
+        if !host.wants_work() {
             return Verdict::Refused(Refusal::NoRoom);
         }
         let percentile = usable.percentile;
         let (why, deadline) = match (self.rule, job.end) {
-            (None, end) => (Sent::InTime, end.unwrap_or(earliest)),
-            (Some(_), Some(end)) if earliest < end => (Sent::InTime, end),
+            (None, end) => (DispatchReason::InTime, end.unwrap_or(earliest)),
+            (Some(_), Some(end)) if earliest < end => (DispatchReason::InTime, end),
             (Some(rule), None) => {
                 let first = rule.first_percentile;
                 let threshold = rule.threshold(first, usable.ceiling, job.waiting);
@@ -301,7 +301,7 @@ impl Decider<'_> {
                 if most.is_some_and(|most| host.first >= most) {
                     return Verdict::Refused(Refusal::EnoughFirst);
                 }
-                (Sent::First, earliest)
+                (DispatchReason::First, earliest)
             }
             (Some(rule), Some(end)) => {
                 let tight = rule.tight_percentile;
@@ -314,7 +314,7 @@ impl Decider<'_> {
                         threshold,
                     });
                 }
-                (Sent::Above, earliest)
+                (DispatchReason::Above, earliest)
             }
         };
         let run = job.size / usable.speed + self.delay;
@@ -326,12 +326,12 @@ impl Decider<'_> {
         }
     }
 
-    fn grow(&mut self, processor: Processor, run: f64, tight: bool, why: Sent) {
+    fn add_load(&mut self, processor: Processor, run: f64, tight: bool, why: DispatchReason) {
         let is_literal = self.is_literal();
         let host = &mut self.processors[processor as usize];
         let share = run / f64::from(host.count);
         host.queue += share;
-        host.first += u32::from(why == Sent::First);
+        host.first += u32::from(why == DispatchReason::First);
         host.wanted -= run;
         host.idle = host.idle.saturating_sub(1);
         // In the proposal, it grows with each job of a request.

@@ -3,7 +3,7 @@
 //! All functions are deterministic, and the current time is an argument, so that a server that is
 //! written in a different language can be tested against them. The source is the proposal. Some
 //! details are not defined there, and they are defined here. There is also an option to use its
-//! exact wording, even though this does not work well ([`Queued::Tight`]).
+//! exact wording, even though this does not work well ([`WorkAhead::Tight`]).
 
 mod completion;
 mod decide;
@@ -13,7 +13,7 @@ mod tests;
 
 pub use completion::{completion, last_of, turnaround};
 pub use decide::{
-    Answer, Candidate, Decider, Host, Refusal, Request, Sent, Usable, Verdict, decide,
+    Answer, Candidate, Decider, Host, Refusal, Request, DispatchReason, UsableVersion, Verdict, decide,
 };
 pub use percentile::{History, MOST_COPIED, UNKNOWN, ceiling, percentiles};
 
@@ -28,7 +28,7 @@ use synth_core::number::Decimal;
 /// The jobs that are run before a new job, which are used to compute its earliest deadline.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub enum Queued {
+pub enum WorkAhead {
     /// All jobs of the host. A job that is run in order does not miss its deadline.
     #[default]
     All,
@@ -51,7 +51,7 @@ pub struct Dispatch {
     pub quantile: Option<f64>,
     /// The jobs that are run before a new job.
     #[serde(default)]
-    pub queued: Queued,
+    pub queued: WorkAhead,
     /// The maximum number of jobs without an estimate for each processor. There is no limit if it
     /// is absent, as in the proposal. A fast host with an empty queue can then get a whole batch.
     #[serde(default, skip_serializing_if = "Option::is_none")]

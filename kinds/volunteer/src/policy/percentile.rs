@@ -62,14 +62,14 @@ pub struct History {
 
 impl History {
     /// Adds a turnaround, or the wait for a result that missed its deadline.
-    pub fn took(&mut self, turnaround: f64) {
+    pub fn add_turnaround(&mut self, turnaround: f64) {
         self.results = self.results.saturating_add(1);
         let weight = f64::from(self.results.min(MEMORY));
         self.turnaround += (turnaround - self.turnaround) / weight;
     }
 
     /// Adds a result, which is either correct or not. If there is no result, it is not correct.
-    pub fn validated(&mut self, right: bool) {
+    pub fn add_validation(&mut self, right: bool) {
         self.known |= right;
         let valid = self.valid.saturating_add(1);
         self.valid = if right { valid } else { 0 };

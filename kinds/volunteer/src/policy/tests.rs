@@ -10,7 +10,7 @@ const RULE: Dispatch = Dispatch {
     first_percentile: 50.0,
     tight_percentile: 90.0,
     quantile: Some(0.8),
-    queued: Queued::All,
+    queued: WorkAhead::All,
     first_each: None,
     reserve: true,
     patience: 48.0,
@@ -29,7 +29,7 @@ fn request(percentile: f64, end: Option<f64>) -> Request {
         now: 100.0,
         delay: 0.0,
         processors: [cpu, Host::default()],
-        versions: vec![Usable {
+        versions: vec![UsableVersion {
             application: 0,
             version: 7,
             processor: Processor::Cpu,
@@ -52,7 +52,7 @@ fn verdict(rule: &Dispatch, request: &Request) -> Verdict {
     decide(rule, request)[0].verdict
 }
 
-fn sent(deadline: f64, tight: bool, why: Sent) -> Verdict {
+fn sent(deadline: f64, tight: bool, why: DispatchReason) -> Verdict {
     Verdict::Sent {
         version: 7,
         deadline,
@@ -65,17 +65,17 @@ fn sent(deadline: f64, tight: bool, why: Sent) -> Verdict {
 #[test]
 fn each_branch_of_the_decision() {
     let told = verdict(&RULE, &request(60.0, None));
-    assert_eq!(told, sent(114.0, false, Sent::First));
+    assert_eq!(told, sent(114.0, false, DispatchReason::First));
     let mut late = request(60.0, None);
     late.delay = 3.0;
-    assert_eq!(verdict(&RULE, &late), sent(117.0, false, Sent::First));
+    assert_eq!(verdict(&RULE, &late), sent(117.0, false, DispatchReason::First));
     let right = Verdict::Refused(Refusal::NotFirst {
         percentile: 50.0,
         threshold: 50.0,
     });
     assert_eq!(verdict(&RULE, &request(50.0, None)), right);
     let told = verdict(&RULE, &request(0.0, Some(115.0)));
-    assert_eq!(told, sent(115.0, false, Sent::InTime));
+    assert_eq!(told, sent(115.0, false, DispatchReason::InTime));
     let late = Verdict::Refused(Refusal::TooLate {
         earliest: 114.0,
         end: 114.0,
@@ -84,16 +84,16 @@ fn each_branch_of_the_decision() {
     });
     assert_eq!(verdict(&RULE, &request(90.0, Some(114.0))), late);
     let told = verdict(&RULE, &request(91.0, Some(114.0)));
-    assert_eq!(told, sent(114.0, false, Sent::Above));
+    assert_eq!(told, sent(114.0, false, DispatchReason::Above));
 
     let mut literal = RULE;
-    literal.queued = Queued::Tight;
+    literal.queued = WorkAhead::Tight;
     let told = verdict(&literal, &request(60.0, None));
-    assert_eq!(told, sent(105.0, true, Sent::First));
+    assert_eq!(told, sent(105.0, true, DispatchReason::First));
     let told = verdict(&literal, &request(0.0, Some(106.0)));
-    assert_eq!(told, sent(106.0, true, Sent::InTime));
+    assert_eq!(told, sent(106.0, true, DispatchReason::InTime));
     let told = verdict(&literal, &request(91.0, Some(102.0)));
-    assert_eq!(told, sent(105.0, true, Sent::Above));
+    assert_eq!(told, sent(105.0, true, DispatchReason::Above));
 
     for (queue, busy, idle, deadline) in [
         (10.0, 2.5, 1, 106.5),
@@ -132,7 +132,7 @@ fn each_branch_of_the_decision() {
     let told = verdict(&one_each, &full);
     assert_eq!(told, Verdict::Refused(Refusal::EnoughFirst));
     full.processors[0].first = 1;
-    assert_eq!(verdict(&one_each, &full), sent(114.0, false, Sent::First));
+    assert_eq!(verdict(&one_each, &full), sent(114.0, false, DispatchReason::First));
 }
 
 #[test]
@@ -171,9 +171,9 @@ fn answers_requests_in_two_passes_with_growing_load() {
     request.jobs = vec![bounded(1), bounded(2), job, Candidate { id: 4, ..job }];
     request.jobs[2].id = 3;
     let answers: Vec<Verdict> = decide(&RULE, &request).iter().map(|a| a.verdict).collect();
-    assert_eq!(answers[2], sent(114.0, false, Sent::First));
-    assert_eq!(answers[3], sent(116.0, false, Sent::First));
-    assert_eq!(answers[0], sent(1000.0, false, Sent::InTime));
+    assert_eq!(answers[2], sent(114.0, false, DispatchReason::First));
+    assert_eq!(answers[3], sent(116.0, false, DispatchReason::First));
+    assert_eq!(answers[0], sent(1000.0, false, DispatchReason::InTime));
     assert_eq!(answers[1], Verdict::Refused(Refusal::NoRoom));
 }
 
@@ -186,7 +186,7 @@ fn uses_the_first_version_that_passes() {
         ..Host::default()
     };
     let cpu = request.versions[0];
-    request.versions.push(Usable {
+    request.versions.push(UsableVersion {
         version: 8,
         processor: Processor::Gpu,
         speed: 20.0,
@@ -211,7 +211,7 @@ fn missing_processor_types_give_no_reason() {
     request.processors[0].wanted = 0.0;
     request.processors[1] = Host::default();
     let cpu = request.versions[0];
-    let gpu = Usable {
+    let gpu = UsableVersion {
         version: 8,
         processor: Processor::Gpu,
         ..cpu
@@ -245,7 +245,7 @@ fn versions_in_time_wait_for_the_second_pass() {
         ..Host::default()
     };
     let cpu = request.versions[0];
-    request.versions.push(Usable {
+    request.versions.push(UsableVersion {
         version: 8,
         processor: Processor::Gpu,
         speed: 2.0,
@@ -256,7 +256,7 @@ fn versions_in_time_wait_for_the_second_pass() {
         version: 8,
         deadline: 110.0,
         tight: false,
-        why: Sent::InTime,
+        why: DispatchReason::InTime,
     };
     assert_eq!(verdict(&RULE, &request), expected);
 }
@@ -272,7 +272,7 @@ fn idle_processors_take_a_job_each() {
     let job = request.jobs[0];
     request.jobs = (0..3).map(|id| Candidate { id, ..job }).collect();
     let answers: Vec<Verdict> = decide(&RULE, &request).iter().map(|a| a.verdict).collect();
-    let in_time = sent(105.0, false, Sent::InTime);
+    let in_time = sent(105.0, false, DispatchReason::InTime);
     let found = answers;
     assert_eq!(found, [in_time, in_time, Verdict::Refused(Refusal::NoRoom)]);
 }
@@ -292,7 +292,7 @@ fn random(stream: &mut RandomStream) -> Request {
     for application in 0..3 {
         for processor in Processor::ALL {
             if up_to(3.0) > 0.0 {
-                versions.push(Usable {
+                versions.push(UsableVersion {
                     application,
                     version: versions.len() as u32,
                     processor,
@@ -323,7 +323,7 @@ fn random(stream: &mut RandomStream) -> Request {
 
 fn rules() -> [Dispatch; 3] {
     let mut literal = RULE;
-    literal.queued = Queued::Tight;
+    literal.queued = WorkAhead::Tight;
     let mut spread = RULE;
     spread.first_each = Some(1);
     [RULE, literal, spread]

@@ -19,11 +19,11 @@ pub(super) struct State {
     /// The time since which nothing was sent, if there is something to send.
     waits: Option<f64>,
     /// The turnaround of each result, with its host.
-    pub came: Vec<(f64, u32)>,
+    pub turnarounds: Vec<(f64, u32)>,
     pub missed: Vec<u32>,
     /// The age at the deadline of each instance that was lost. This is empty for a stream.
     pub lost: Vec<f64>,
-    pub out: BTreeSet<u32>,
+    pub outstanding: BTreeSet<u32>,
     /// The value `F⁻¹(q)` in `C(B)`, if there is an estimate.
     turnaround: Option<f64>,
     /// The minimum time until the report of a job of mean size \[time\].
@@ -56,7 +56,7 @@ impl State {
     }
 
     /// Starts a new wait, because something was sent, or there is now something or nothing to send.
-    pub(super) fn wait_anew(&mut self, now: f64) {
+    pub(super) fn restart_wait(&mut self, now: f64) {
         self.result.waited = self.result.waited.max(self.waiting(now));
         self.waits = (self.to_send > 0).then_some(now);
     }
@@ -107,8 +107,8 @@ impl State {
         if !enough_done(self.result.done, batch.jobs.unwrap_or(0)) {
             return;
         }
-        let came = self.came.iter().map(|(took, _)| *took);
-        let awaited = self.out.iter().map(|n| now - instances[*n as usize].sent);
+        let came = self.turnarounds.iter().map(|(took, _)| *took);
+        let awaited = self.outstanding.iter().map(|n| now - instances[*n as usize].sent);
         let awaited = awaited.chain(self.lost.iter().copied());
         let quantile = rule.quantile.unwrap_or_else(|| last_of(self.left));
         self.turnaround = Some(turnaround(came, awaited, quantile, others));

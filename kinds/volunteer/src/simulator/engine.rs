@@ -4,7 +4,7 @@ use std::collections::BinaryHeap;
 use super::batch::State;
 use super::host::{Group, Host, population};
 use super::measures::{BatchResult, Measures};
-use super::standing::Standings;
+use super::standing::Percentiles;
 use super::store::{Change, Store};
 use crate::policy::Dispatch;
 use crate::workload::{Campaign, Processor, Quality};
@@ -47,7 +47,7 @@ pub(super) struct Engine<'a> {
     sizes: Vec<(Sampler, RandomStream)>,
     /// The batches that can have something to send.
     pub active: Vec<usize>,
-    pub standings: Standings,
+    pub standings: Percentiles,
     pub fast: Vec<bool>,
     pub measures: Measures,
     next: Tournament,
@@ -68,7 +68,7 @@ impl<'a> Engine<'a> {
             campaign,
             rule,
             now: 0.0,
-            standings: Standings::new(campaign, hosts.len()),
+            standings: Percentiles::new(campaign, hosts.len()),
             next: Tournament::new(hosts.len()),
             fast: vec![false; hosts.len()],
             hosts,
@@ -188,7 +188,7 @@ impl<'a> Engine<'a> {
         let had = state.to_send;
         state.to_send = had + own.unsent - before;
         if (had == 0) != (state.to_send == 0) {
-            state.wait_anew(self.now);
+            state.restart_wait(self.now);
         }
         changed
     }
@@ -273,19 +273,19 @@ impl<'a> Engine<'a> {
         let (b, created) = (job.batch, job.created);
         let batch = &self.campaign.batches()[b];
         let took = now - instance.sent;
-        self.batches[b].out.remove(&n);
+        self.batches[b].outstanding.remove(&n);
         let (change, validated) = self.change(instance.job, |store| store.report(n, now));
         let history = self.standings.history(instance.host, instance.version);
         if !instance.late {
-            history.took(took);
+            history.add_turnaround(took);
         }
         self.standings.took(batch.application, took);
         for (host, version, right) in validated {
-            self.standings.history(host, version).validated(right);
+            self.standings.history(host, version).add_validation(right);
         }
         let state = &mut self.batches[b];
         if !batch.is_stream() && instance.right {
-            state.came.push((took, instance.host));
+            state.turnarounds.push((took, instance.host));
             if instance.late
                 && let Some(n) = state.missed.iter().position(|host| *host == instance.host)
             {
@@ -297,7 +297,7 @@ impl<'a> Engine<'a> {
             self.measures.validated += u64::from(right);
             state.result.within += u64::from(now <= batch.due(created));
         }
-        self.settle(b, &change);
+        self.count_completion(b, &change);
         self.store.drop_instance(n);
     }
 
@@ -310,23 +310,23 @@ impl<'a> Engine<'a> {
         let change = self.change(instance.job, |store| store.give_up(n));
         let waited = self.now - instance.sent;
         let history = self.standings.history(instance.host, instance.version);
-        history.took(waited);
-        history.validated(false);
+        history.add_turnaround(waited);
+        history.add_validation(false);
         let state = &mut self.batches[b];
         if !self.campaign.batches()[b].is_stream() {
             state.missed.push(instance.host);
             state.lost.extend(instance.lost.then_some(waited));
         }
         if instance.lost {
-            state.out.remove(&n);
+            state.outstanding.remove(&n);
         }
-        self.settle(b, &change);
+        self.count_completion(b, &change);
         if instance.lost && instance.gone {
             self.store.drop_instance(n);
         }
     }
 
-    fn settle(&mut self, b: usize, change: &Change) {
+    fn count_completion(&mut self, b: usize, change: &Change) {
         if *change == Change::None {
             return;
         }

@@ -2,7 +2,7 @@ use crate::artifact::{Artifact, Claim, Quantity};
 use crate::workload::{Campaign, Quality};
 use synth_core::artifact::Quantity as _;
 use synth_simulation::{
-    self as simulation, Estimate, Found, Measuring, judge_all, median, over_replications,
+    self as simulation, Estimate, ClaimMeasurement, ClaimMeter, judge_all, median, over_replications,
 };
 
 /// The measured values for a batch.
@@ -225,12 +225,12 @@ struct Measured<'a> {
     freedom: f64,
 }
 
-impl Measuring<Quantity> for Measured<'_> {
+impl ClaimMeter<Quantity> for Measured<'_> {
     fn unexamined(&self, claim: &Claim) -> Option<&'static str> {
         claim.quantity.row().measure
     }
 
-    fn found(&self, claim: &Claim) -> Option<Found> {
+    fn found(&self, claim: &Claim) -> Option<ClaimMeasurement> {
         let measured = |run: &Run| match &claim.batch {
             None => run.estimate(claim.quantity),
             Some(name) => {
@@ -241,6 +241,6 @@ impl Measuring<Quantity> for Measured<'_> {
         // If some batches are not completed, the lower bounds of their makespans are used.
         let found = measured(self.run).or_else(|| measured(&self.run.at_least()))?;
         let own = (claim.half_width.unwrap_or(0.0), self.freedom);
-        Some(Found::of_replications(found, claim.value, own))
+        Some(ClaimMeasurement::of_replications(found, claim.value, own))
     }
 }

@@ -6,7 +6,7 @@
 use super::engine::{Engine, Event, Rule};
 use super::host::Task;
 use super::store::Instance;
-use crate::policy::{Candidate, Decider, Host, Place, Sent, Usable, Verdict, feed};
+use crate::policy::{Candidate, Decider, Host, Place, DispatchReason, UsableVersion, Verdict, feed};
 use crate::workload::{Batch, Processor, Quality};
 
 impl Engine<'_> {
@@ -28,7 +28,7 @@ impl Engine<'_> {
         };
         for is_first in passes {
             for n in 0..self.active.len() {
-                if !decider.processors.iter().any(Host::has_room) {
+                if !decider.processors.iter().any(Host::wants_work) {
                     return;
                 }
                 self.send_of_batch(h, self.active[n], &versions, &mut decider, *is_first);
@@ -59,12 +59,12 @@ impl Engine<'_> {
         self.active = keyed.into_iter().map(|(_, b)| b).collect();
     }
 
-    fn versions(&self, h: usize) -> Vec<Usable> {
+    fn versions(&self, h: usize) -> Vec<UsableVersion> {
         let applications = 0..self.campaign.record().applications.len();
         let of = |application: usize| {
             Processor::ALL.into_iter().filter_map(move |processor| {
                 let version = self.standings.applications[application].current[processor as usize]?;
-                (self.hosts[h].pools[processor as usize].count > 0).then(|| Usable {
+                (self.hosts[h].pools[processor as usize].count > 0).then(|| UsableVersion {
                     application: application as u32,
                     version: version as u32,
                     processor,
@@ -91,7 +91,7 @@ impl Engine<'_> {
 
     /// Returns `true` if the host cannot report a job before the deadline even if it starts at
     /// once.
-    fn is_always_late(&self, h: usize, batch: &Batch, versions: &[Usable]) -> bool {
+    fn is_always_late(&self, h: usize, batch: &Batch, versions: &[UsableVersion]) -> bool {
         let host = &self.hosts[h];
         let own = versions.iter();
         let own = own.filter(|own| own.application as usize == batch.application);
@@ -106,7 +106,7 @@ impl Engine<'_> {
         &mut self,
         h: usize,
         b: usize,
-        versions: &[Usable],
+        versions: &[UsableVersion],
         decider: &mut Decider<'_>,
         is_first: bool,
     ) {
@@ -126,9 +126,9 @@ impl Engine<'_> {
         }
         loop {
             // The jobs of these streams are created on demand, so we check the capacity first.
-            let has_room = |own: &Usable| {
+            let has_room = |own: &UsableVersion| {
                 let host = &decider.processors[own.processor as usize];
-                own.application == application && host.has_room()
+                own.application == application && host.wants_work()
             };
             if is_any_host && !versions.iter().any(has_room) {
                 return;
@@ -194,14 +194,14 @@ impl Engine<'_> {
         self.at(deadline * (1.0 + 1e-9), Event::Deadline(instance, used));
         let state = &mut self.batches[b];
         if !self.campaign.batches()[b].is_stream() {
-            state.out.insert(instance);
+            state.outstanding.insert(instance);
         }
         state.first_sent = state.first_sent.or(Some(self.now));
         if is_untouched {
             state.last_first = self.now;
             state.untouched -= 1;
         }
-        state.wait_anew(self.now);
+        state.restart_wait(self.now);
         state.result.sent += 1;
         state.result.tight += u64::from(tight);
         self.measures.events += 1;
@@ -211,7 +211,7 @@ impl Engine<'_> {
             // The client needs some time for the report.
             deadline: deadline - delay,
             tight,
-            first: why == Sent::First,
+            first: why == DispatchReason::First,
             order: 0,
             runs: false,
         });

@@ -18,7 +18,7 @@ pub(super) struct Application {
     pub sorted: Vec<f64>,
 }
 
-pub(super) struct Standings {
+pub(super) struct Percentiles {
     versions: usize,
     histories: Vec<History>,
     /// P by host and version \[%\].
@@ -26,11 +26,11 @@ pub(super) struct Standings {
     pub applications: Vec<Application>,
 }
 
-impl Standings {
+impl Percentiles {
     pub(super) fn new(campaign: &Campaign, hosts: usize) -> Self {
         let versions = campaign.versions().len();
         let applications = campaign.record().applications.len();
-        Standings {
+        Percentiles {
             versions,
             histories: vec![History::default(); hosts * versions],
             standing: vec![0.0; hosts * versions],
@@ -136,14 +136,14 @@ batches: [{name: s, application: x, size: 2, quality: throughput, bound: 150}]\n
         Campaign::parse(text, "here").unwrap().workload
     }
 
-    fn standings(campaign: &Campaign) -> Standings {
-        let mut standings = Standings::new(campaign, 40);
+    fn standings(campaign: &Campaign) -> Percentiles {
+        let mut standings = Percentiles::new(campaign, 40);
         standings.release(campaign, 0.0);
         for host in 0..40 {
             for _ in 0..host {
                 let history = standings.history(host, 0);
-                history.took(100.0 - f64::from(host));
-                history.validated(true);
+                history.add_turnaround(100.0 - f64::from(host));
+                history.add_validation(true);
             }
         }
         standings.refresh(|_, _| true);

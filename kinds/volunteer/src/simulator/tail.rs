@@ -25,7 +25,7 @@ const MISSED: f64 = 10.0;
 impl Engine<'_> {
     pub(super) fn accelerate(&mut self) {
         let median = |state: &State| {
-            let mut took: Vec<f64> = state.came.iter().map(|(took, _)| *took).collect();
+            let mut took: Vec<f64> = state.turnarounds.iter().map(|(took, _)| *took).collect();
             took.sort_by(f64::total_cmp);
             (took.len() >= ENOUGH).then(|| took[took.len() / 2])
         };
@@ -36,8 +36,8 @@ impl Engine<'_> {
         for (b, state) in self.batches.iter().enumerate() {
             let Some(median) = medians[b] else { continue };
             let users = &mut users[self.campaign.batches()[b].application];
-            users.extend(state.came.iter().map(|(_, host)| *host));
-            let came = state.came.iter().map(|(took, host)| (*host, took / median));
+            users.extend(state.turnarounds.iter().map(|(_, host)| *host));
+            let came = state.turnarounds.iter().map(|(took, host)| (*host, took / median));
             let missed = state.missed.iter().map(|host| (*host, MISSED));
             for (host, own) in came.chain(missed) {
                 let (sum, count) = &mut sums[host as usize];
@@ -69,7 +69,7 @@ impl Engine<'_> {
     /// time, so that it is not a limit here.
     fn send_again(&mut self, b: usize, median: f64) {
         let mut newest = BTreeMap::new();
-        for n in &self.batches[b].out {
+        for n in &self.batches[b].outstanding {
             let instance = &self.store.instances[*n as usize];
             if !instance.late {
                 let own = newest.entry(instance.job).or_insert(f64::NEG_INFINITY);

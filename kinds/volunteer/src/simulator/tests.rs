@@ -2,7 +2,7 @@
 use super::host::{Host, Pool, Task};
 use super::*;
 use crate::artifact::Quantity;
-use crate::policy::{Dispatch, Queued};
+use crate::policy::{Dispatch, WorkAhead};
 use synth_simulation::{Estimate, Streams};
 
 fn read(text: &str) -> Campaign {
@@ -14,7 +14,7 @@ fn dispatch(first: f64) -> Dispatch {
         first_percentile: first,
         tight_percentile: 90.0,
         quantile: Some(0.5),
-        queued: Queued::All,
+        queued: WorkAhead::All,
         first_each: Some(1),
         reserve: true,
         patience: 20.0,
@@ -23,7 +23,7 @@ fn dispatch(first: f64) -> Dispatch {
 
 fn rules() -> [Rule; 5] {
     let mut literal = dispatch(50.0);
-    literal.queued = Queued::Tight;
+    literal.queued = WorkAhead::Tight;
     literal.first_each = None;
     literal.reserve = false;
     [

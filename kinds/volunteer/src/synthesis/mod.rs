@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::artifact::{Artifact, Claim, Evidence, HoldsFor, Method, Policy, Quantity};
-use super::policy::{Dispatch, Queued};
+use super::policy::{Dispatch, WorkAhead};
 use super::simulator::{Rule, Run, TICKS, TooLong, simulate};
 use super::workload::{Campaign, Shortage};
 use search::search;
@@ -22,7 +22,7 @@ use trial::{excess, unbeaten};
 
 /// The result of the synthesis, with all trials.
 #[derive(Debug)]
-pub struct Made {
+pub struct Synthesis {
     /// The policy.
     pub artifact: Artifact,
     /// All trials.
@@ -67,7 +67,7 @@ pub fn synthesize(
     campaign: &Campaign,
     options: &Options,
     listener: &mut dyn FnMut(&str),
-) -> Result<Made, NoPolicy> {
+) -> Result<Synthesis, NoPolicy> {
     if let Some(shortage) = campaign.shortage() {
         return Err(NoPolicy::Impossible(shortage));
     }
@@ -82,7 +82,7 @@ pub fn synthesize(
         campaigns: run.campaigns.len() as u32,
     };
     let (record, claims) = (campaign.record().clone(), claims(campaign, &run));
-    Ok(Made {
+    Ok(Synthesis {
         artifact: Artifact::new(record, policy, claims, evidence),
         trials,
         cut,
@@ -218,7 +218,7 @@ pub fn default_rule(campaign: &Campaign) -> Dispatch {
         first_percentile: 75.0,
         tight_percentile: 95.0,
         quantile: Some(0.3),
-        queued: Queued::All,
+        queued: WorkAhead::All,
         first_each: Some(1),
         reserve: true,
         patience: campaign.horizon() / 30.0,
@@ -240,7 +240,7 @@ pub fn literal(campaign: &Campaign) -> Dispatch {
         first_percentile: 50.0,
         tight_percentile: 90.0,
         quantile: Some(0.8),
-        queued: Queued::Tight,
+        queued: WorkAhead::Tight,
         first_each: None,
         reserve: false,
         patience: default_rule(campaign).patience,

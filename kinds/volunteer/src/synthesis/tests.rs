@@ -7,11 +7,11 @@ use synth_simulation::Verdict;
 
 const TEXT: &str = include_str!("tests/campaign.yaml");
 
-fn synthesized(text: &str) -> (Campaign, Made) {
+fn synthesized(text: &str) -> (Campaign, Synthesis) {
     synthesized_within(text, 2_000_000)
 }
 
-fn synthesized_within(text: &str, events: u64) -> (Campaign, Made) {
+fn synthesized_within(text: &str, events: u64) -> (Campaign, Synthesis) {
     let campaign = Campaign::parse(text, "here").unwrap().workload;
     let options = Options {
         events,

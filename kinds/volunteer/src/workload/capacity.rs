@@ -1,7 +1,7 @@
 //! This module computes upper bounds on the work that the hosts can do, to check if it is enough.
 
 use super::{Batch, Campaign, HostsRecord, Processor, Quality, Version};
-use synth_queues::law::Size;
+use synth_queues::law::SizeDistribution;
 
 /// The mean capacity of all hosts for a set of applications.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -71,7 +71,7 @@ impl Campaign {
     /// Returns, for each group of hosts and type of processor that can run one of these
     /// applications, the group, the number of processors, their speed, and the maximum efficiency
     /// of a version that is released before the end of the campaign.
-    fn usable(&self, of: &[usize]) -> impl Iterator<Item = (&HostsRecord, f64, &Size, f64)> {
+    fn usable(&self, of: &[usize]) -> impl Iterator<Item = (&HostsRecord, f64, &SizeDistribution, f64)> {
         let types = Processor::ALL.into_iter().filter_map(|processor| {
             let usable = self.versions.iter().filter(|version| {
                 version.processor == processor
@@ -126,7 +126,7 @@ impl Campaign {
             return Some(Shortage::Never { batch: name(), why });
         }
         let (work, mean) = (self.work(batch), batch.size.mean());
-        let least = batch.size.least().value();
+        let least = batch.size.minimum().value();
         let (work, size, time) = match batch.quality {
             // A stream never ends, but its smallest job must not be too long for the fastest hosts.
             Quality::Throughput => (0.0, least, batch.limit),
@@ -205,14 +205,14 @@ impl Campaign {
 
 impl HostsRecord {
     pub(crate) fn least_delay(&self) -> f64 {
-        self.delay.as_ref().map_or(0.0, |law| law.least().value())
+        self.delay.as_ref().map_or(0.0, |law| law.minimum().value())
     }
 
     /// Returns the maximum time on and the minimum time off \[time\].
     fn best_turn(&self) -> (f64, f64) {
         let turns = self.availability.as_ref();
         turns.map_or((f64::INFINITY, 0.0), |own| {
-            (greatest(&own.on), own.off.least().value())
+            (greatest(&own.on), own.off.minimum().value())
         })
     }
 
@@ -234,11 +234,11 @@ impl HostsRecord {
 }
 
 /// Returns the largest possible value, or ∞ if there is no limit.
-fn greatest(law: &Size) -> f64 {
+fn greatest(law: &SizeDistribution) -> f64 {
     match law {
-        Size::Deterministic { mean } => mean.value(),
-        Size::Uniform { high, .. } | Size::Pareto { high, .. } => high.value(),
-        Size::Empirical { values, .. } => {
+        SizeDistribution::Deterministic { mean } => mean.value(),
+        SizeDistribution::Uniform { high, .. } | SizeDistribution::Pareto { high, .. } => high.value(),
+        SizeDistribution::Empirical { values, .. } => {
             values.iter().map(|value| value.value()).fold(0.0, f64::max)
         }
         _ => f64::INFINITY,

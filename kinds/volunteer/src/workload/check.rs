@@ -3,9 +3,9 @@ use std::collections::HashSet;
 use super::document::{BatchRecord, CampaignDocument, HostsRecord, Processor, Quality};
 use super::{Batch, Campaign, Version};
 use synth_core::artifact::written;
-use synth_core::document::{Fault, FaultsAt, SENSIBLE, suggest};
+use synth_core::document::{Fault, FaultsAt, SUPPORTED_RANGE, suggest};
 use synth_core::number::Decimal;
-use synth_queues::law::{Part, Size};
+use synth_queues::law::{Part, SizeDistribution};
 
 /// The maximum number of jobs in total, in the queue of a host, and in the queue of a group.
 const MOST_DONE: f64 = 1e8;
@@ -133,7 +133,7 @@ impl CampaignDocument {
     fn check_law(
         &self,
         key: &str,
-        law: Option<&Size>,
+        law: Option<&SizeDistribution>,
         (what, owner): (&'static str, &str),
         at: &mut FaultsAt<'_>,
     ) {
@@ -144,11 +144,11 @@ impl CampaignDocument {
         };
         // A delay of 0 is allowed.
         let mean = Decimal::ZERO;
-        let none = (what == "delay").then_some(Size::Deterministic { mean });
+        let none = (what == "delay").then_some(SizeDistribution::Deterministic { mean });
         let Some(law) = law.filter(|law| none.as_ref() != Some(law)) else {
             return;
         };
-        let unit = (&*unit, SENSIBLE);
+        let unit = (&*unit, SUPPORTED_RANGE);
         law.check(Part::Other(what), owner, unit, &mut at.below(key));
     }
 
@@ -326,7 +326,7 @@ impl Campaign {
             at.number("availability", turn, 1e-6 * horizon..=f64::MAX, TURNS);
             for batch in &self.batches {
                 let speeds = Processor::ALL.map(|processor| {
-                    let speed = hosts.speed_of(processor).map_or(0.0, Size::mean);
+                    let speed = hosts.speed_of(processor).map_or(0.0, SizeDistribution::mean);
                     speed * f64::from(hosts.processors(processor))
                 });
                 let most = speeds[0].max(speeds[1]) / batch.size.mean();

@@ -7,7 +7,7 @@ use synth_core::document::{
     unit_of_time,
 };
 use synth_core::number::Decimal;
-use synth_queues::law::Size;
+use synth_queues::law::SizeDistribution;
 
 /// A campaign, which consists of batches of jobs that run on the hosts of volunteers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -49,21 +49,21 @@ pub struct HostsRecord {
     #[serde(default)]
     pub gpus: u32,
     /// The distribution of the speed of a core \[work/time\]. It is drawn once for each host.
-    pub speed: Size,
+    pub speed: SizeDistribution,
     /// The distribution of the speed of a GPU \[work/time\]. It is drawn once for each host.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub gpu_speed: Option<Size>,
+    pub gpu_speed: Option<SizeDistribution>,
     /// The times for which a host is on or off. By default, it is always on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub availability: Option<AvailabilityRecord>,
     /// The distribution of the amount of work in the queue of a host \[time\], drawn once per host.
-    pub buffer: Size,
+    pub buffer: SizeDistribution,
     /// The minimum time between two requests of a host \[time\].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub contact: Option<Decimal>,
     /// The distribution of the time from the end of a job to its report \[time\], 0 by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub delay: Option<Size>,
+    pub delay: Option<SizeDistribution>,
     /// The probability that a result is wrong.
     #[serde(default)]
     pub error: Decimal,
@@ -77,9 +77,9 @@ pub struct HostsRecord {
 #[serde(deny_unknown_fields)]
 pub struct AvailabilityRecord {
     /// The distribution of the time on \[time\].
-    pub on: Size,
+    pub on: SizeDistribution,
     /// The distribution of the time off \[time\].
-    pub off: Size,
+    pub off: SizeDistribution,
 }
 
 /// An application.
@@ -140,7 +140,7 @@ pub struct BatchRecord {
     /// The name of the application.
     pub application: String,
     /// The distribution of the sizes of its jobs \[work\], as the run time on a core of speed 1.
-    pub size: Size,
+    pub size: SizeDistribution,
     /// The quality of service.
     pub quality: Quality,
     /// The number of jobs. This is absent for a stream.

@@ -13,7 +13,7 @@ pub use document::{
     PolicyRecord, Processor, Quality, VersionRecord,
 };
 
-use synth_queues::law::Size;
+use synth_queues::law::SizeDistribution;
 
 /// A campaign that has been checked.
 #[derive(Clone, Debug, PartialEq)]
@@ -33,7 +33,7 @@ pub struct Batch {
     /// The index of its application.
     pub application: usize,
     /// The distribution of the sizes of its jobs \[work\].
-    pub size: Size,
+    pub size: SizeDistribution,
     /// The number of jobs, or `None` if it is a stream.
     pub jobs: Option<u32>,
     /// The time at which it is submitted \[time\], or 0 for a stream.
@@ -157,7 +157,7 @@ impl HostsRecord {
     }
 
     /// Returns the distribution of the speed for this type of processor, or `None` if it has none.
-    pub fn speed_of(&self, processor: Processor) -> Option<&Size> {
+    pub fn speed_of(&self, processor: Processor) -> Option<&SizeDistribution> {
         match processor {
             Processor::Cpu => (self.cores > 0).then_some(&self.speed),
             Processor::Gpu => self.gpu_speed.as_ref().filter(|_| self.gpus > 0),

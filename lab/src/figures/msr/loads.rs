@@ -6,7 +6,7 @@ use super::super::curve::{
 use super::super::rules::{
     Plan, Rule, Sweep, first_fit, model, named, nmsr_with_backfilling, plain, sweep, tuned, words,
 };
-use super::super::{Done, DrawnFigures, PaperFinding};
+use super::super::{FigureResult, DrawnFigures, PaperFinding};
 use super::jobs;
 use super::theory::{Placed, at_load, full, total};
 use synth::multiresource::artifact::Preemption;
@@ -16,9 +16,9 @@ const LOADS: [f64; 12] = [
     0.4, 0.5, 0.6, 0.7, 0.8, 0.85, 0.88, 0.9, 0.91, 0.92, 0.935, 0.95,
 ];
 
-pub(in crate::figures) fn figure4(events: u64) -> Done<DrawnFigures> {
-    let of_msr = |preemption| -> Done<Vec<Placed>> {
-        let placed = LOADS.map(|load| -> Done<Placed> {
+pub(in crate::figures) fn figure4(events: u64) -> FigureResult<DrawnFigures> {
+    let of_msr = |preemption| -> FigureResult<Vec<Placed>> {
+        let placed = LOADS.map(|load| -> FigureResult<Placed> {
             let workload = at_load(load)?;
             let policy = tuned(&workload, &plain(preemption, None))?.0;
             Ok((load, workload, policy))
@@ -56,7 +56,7 @@ pub(in crate::figures) fn figure4(events: u64) -> Done<DrawnFigures> {
     ];
     let (first_fit, backfilling) = (number(&both[0]), number(&without[1]));
     let missing = LOADS.iter().find(|load| first_fit.at(**load).is_none());
-    let at = |load, of: &[Placed]| -> Done<f64> {
+    let at = |load, of: &[Placed]| -> FigureResult<f64> {
         let found = of.iter().find(|own| own.0 == load).ok_or("no such load")?;
         Ok(total(&found.1, &found.2)?.exact)
     };
@@ -111,14 +111,14 @@ const SIMULATED: [f64; 5] = [0.2, 0.4, 0.6, 0.8, 0.9];
 const BURSTS: &str =
     "modulation: {factors: [1, 10], switching: [[0, 3.3e-4], [1.67e-3, 0]]}\nserver:";
 
-fn published() -> Done<Vec<Curve>> {
+fn published() -> FigureResult<Vec<Curve>> {
     let curve = |(line, color): (&str, usize)| {
         let (label, means) = line.split_once(',').ok_or("a rule without means")?;
         let points = means.split(',').zip(1..).map(|(mean, tenths)| {
             let mean: f64 = mean.parse()?;
             Ok((0.1 * f64::from(tenths), Some(mean)))
         });
-        let points = points.collect::<Done<Vec<_>>>()?;
+        let points = points.collect::<FigureResult<Vec<_>>>()?;
         let label = format!("{label}, published");
         Ok(Curve::known(label, color, Kind::Path, points))
     };
@@ -126,7 +126,7 @@ fn published() -> Done<Vec<Curve>> {
 }
 
 /// Draws figure 5: the Borg trace, its ten types with a constant rate, and with bursts.
-pub(in crate::figures) fn figure5(events: u64) -> Done<DrawnFigures> {
+pub(in crate::figures) fn figure5(events: u64) -> FigureResult<DrawnFigures> {
     let (steady, text) = (
         model!("borg_top10"),
         include_str!("../../../../models/borg_top10.yaml"),

@@ -9,7 +9,7 @@ use super::curve::{
     BLUE, Curve, Figure, GREEN, GREY, Kind, ORANGE, PURPLE, Panel, SKY, VERMILLION, axis,
 };
 use super::rules::{plain, tuned};
-use super::{Done, DrawnFigures, PaperFinding};
+use super::{FigureResult, DrawnFigures, PaperFinding};
 use synth::multiresource::artifact::{MsrConfig, Preemption, Route};
 use synth::multiresource::workload::Workload;
 use synth::report::plot::Axis;
@@ -23,7 +23,7 @@ fn jobs(range: (f64, f64)) -> Axis {
     axis("mean number in system E[Q] [jobs]", range, true)
 }
 
-pub(super) fn figure2(events: u64) -> Done<DrawnFigures> {
+pub(super) fn figure2(events: u64) -> FigureResult<DrawnFigures> {
     let (mut panels, mut findings) = (Vec::new(), Vec::new());
     for (load, heights) in [
         (0.9, [(20.0, 2000.0), (100.0, 5000.0)]),
@@ -50,7 +50,7 @@ fn switching(high: f64) -> Axis {
     axis("switching rate α [1/s]", (0.008, high), true)
 }
 
-fn preemptive(load: f64, heights: (f64, f64), events: u64) -> Done<(Panel, PaperFinding)> {
+fn preemptive(load: f64, heights: (f64, f64), events: u64) -> FigureResult<(Panel, PaperFinding)> {
     let workload = at_load(load)?;
     let (policy, _) = tuned(&workload, &plain(Preemption::Full, None))?;
     let placed = over(&workload, &policy, spread(0.01, 100.0, 61));
@@ -58,7 +58,7 @@ fn preemptive(load: f64, heights: (f64, f64), events: u64) -> Done<(Panel, Paper
     let title = format!("pMSR, ρ = {load}");
     let mut panel = Panel::new(title, switching(100.0), jobs(heights), curves);
     panel.chart.lines = vec![(ALPHA, "α = 2".into())];
-    let at = |rate| -> Done<f64> { Ok(total(&workload, &at_rate(&policy, rate))?.exact) };
+    let at = |rate| -> FigureResult<f64> { Ok(total(&workload, &at_rate(&policy, rate))?.exact) };
     let (slow, two, limit) = (at(0.1)?, at(ALPHA)?, at(ENDLESS)?);
     let finding = PaperFinding {
         place: "7.1",
@@ -70,7 +70,7 @@ fn preemptive(load: f64, heights: (f64, f64), events: u64) -> Done<(Panel, Paper
 }
 
 /// Draws nMSR with each of its four routes, the best one last so that it is visible.
-fn draining(load: f64, heights: (f64, f64), events: u64) -> Done<(Panel, [PaperFinding; 2])> {
+fn draining(load: f64, heights: (f64, f64), events: u64) -> FigureResult<(Panel, [PaperFinding; 2])> {
     let workload = at_load(load)?;
     let (mut curves, mut best, mut largest) = (Vec::new(), Vec::new(), 0.0_f64);
     let colors = [BLUE, ORANGE, PURPLE, GREY];
@@ -113,18 +113,18 @@ fn draining(load: f64, heights: (f64, f64), events: u64) -> Done<(Panel, [PaperF
     Ok((panel, findings))
 }
 
-pub(super) fn figure3(events: u64) -> Done<DrawnFigures> {
+pub(super) fn figure3(events: u64) -> FigureResult<DrawnFigures> {
     let workload = at_load(0.9)?;
     let gammas = spread(0.5, 3e4, 49);
     let (patient, _) = tuned(&workload, &plain(Preemption::None, None))?;
     let (preemptive, _) = tuned(&workload, &plain(Preemption::Full, None))?;
-    let constant = |label: &str, color, policy: &MsrConfig| -> Done<Curve> {
+    let constant = |label: &str, color, policy: &MsrConfig| -> FigureResult<Curve> {
         let mean = total(&workload, policy)?.exact;
         let points = gammas.iter().map(|gamma| (*gamma, Some(mean)));
         Ok(Curve::known(label, color, Kind::Exact, points))
     };
     let placed = |gamma: &f64| Ok((*gamma, workload.clone(), smsr(&workload, *gamma)?));
-    let placed = gammas.iter().map(placed).collect::<Done<Vec<Placed>>>()?;
+    let placed = gammas.iter().map(placed).collect::<FigureResult<Vec<Placed>>>()?;
     let rival = total(&workload, &patient)?.exact;
     let (mut low, mut high) = (0.5_f64, 1e4_f64);
     while high / low > 1.001 {

@@ -2,7 +2,7 @@
 
 use super::super::curve::{Curve, Kind};
 use super::super::rules::{model, of_events, plain, tuned};
-use super::super::{Done, PaperFinding};
+use super::super::{FigureResult, PaperFinding};
 use synth::ctmc::RelativeCompletions;
 use synth::multiresource::analysis::TypeQueue;
 use synth::multiresource::artifact::{Family, MsrConfig, Preemption, Route};
@@ -20,7 +20,7 @@ pub(super) struct Theory {
     pub upper: f64,
 }
 
-pub(super) fn total(workload: &Workload, policy: &MsrConfig) -> Done<Theory> {
+pub(super) fn total(workload: &Workload, policy: &MsrConfig) -> FigureResult<Theory> {
     let modulation = Modulation::new(workload, policy, PHASE_LIMIT)?;
     let mut total = Theory::default();
     for i in 0..workload.types().len() {
@@ -35,7 +35,7 @@ pub(super) fn total(workload: &Workload, policy: &MsrConfig) -> Done<Theory> {
 }
 
 /// Returns the model at the given load. Without scaling, the load is 0.9.
-pub(super) fn at_load(load: f64) -> Done<Workload> {
+pub(super) fn at_load(load: f64) -> FigureResult<Workload> {
     Ok(model!("section7").scaled(load / 0.9)?)
 }
 
@@ -46,7 +46,7 @@ pub(super) fn at_rate(policy: &MsrConfig, switching_rate: f64) -> MsrConfig {
     }
 }
 
-pub(super) fn smsr(workload: &Workload, gamma: f64) -> Done<MsrConfig> {
+pub(super) fn smsr(workload: &Workload, gamma: f64) -> FigureResult<MsrConfig> {
     let options = SynthesisOptions {
         setup_rate: Some(gamma),
         ..plain(Preemption::Setup, None)
@@ -61,9 +61,9 @@ pub(super) fn spread(low: f64, high: f64, count: usize) -> Vec<f64> {
 
 pub(super) type Placed = (f64, Workload, MsrConfig);
 
-pub(super) fn exact(label: &str, color: usize, policies: &[Placed]) -> Done<Curve> {
+pub(super) fn exact(label: &str, color: usize, policies: &[Placed]) -> FigureResult<Curve> {
     let point = |(at, w, policy): &Placed| Ok((*at, Some(total(w, policy)?.exact)));
-    let points = policies.iter().map(point).collect::<Done<Vec<_>>>()?;
+    let points = policies.iter().map(point).collect::<FigureResult<Vec<_>>>()?;
     Ok(Curve::known(label, color, Kind::Exact, points))
 }
 
@@ -73,9 +73,9 @@ pub(super) fn full(
     color: usize,
     policies: &[Placed],
     (step, events): (usize, u64),
-) -> Done<Vec<Curve>> {
+) -> FigureResult<Vec<Curve>> {
     let theory = |(at, w, policy): &Placed| Ok((*at, total(w, policy)?));
-    let theory = policies.iter().map(theory).collect::<Done<Vec<_>>>()?;
+    let theory = policies.iter().map(theory).collect::<FigureResult<Vec<_>>>()?;
     let of = |kind, part: fn(&Theory) -> f64| {
         let points = theory.iter().map(|(at, own)| (*at, Some(part(own))));
         Curve::known(label, color, kind, points)
@@ -105,7 +105,7 @@ pub(super) fn full(
 
 /// Counts the means that are outside of the bounds in theorem 8 as printed, which uses the
 /// distribution of the states *before* a completion, for all routes, 41 rates and all types.
-pub(super) fn theorem8(workload: &Workload, load: f64) -> Done<PaperFinding> {
+pub(super) fn theorem8(workload: &Workload, load: f64) -> FigureResult<PaperFinding> {
     let (mut all, mut printed, mut corrected) = (0, 0, 0);
     for route in Route::ALL {
         let (policy, found) = tuned(workload, &plain(Preemption::None, Some(route)))?;
@@ -114,13 +114,13 @@ pub(super) fn theorem8(workload: &Workload, load: f64) -> Done<PaperFinding> {
             for i in 0..workload.types().len() {
                 let own = TypeQueue::new(workload, &modulation, Preemption::None, i);
                 let (queue, bounds) = (own.queue(), own.bounds());
-                let ahead = RelativeCompletions::new(queue).ahead;
-                let served = queue.environment().law().iter().zip(queue.servers());
+                let ahead = RelativeCompletions::new(queue).relative;
+                let served = queue.environment().stationary_distribution().iter().zip(queue.servers());
                 let flow = served.map(|(p, u)| p * f64::from(*u) * queue.service_rate());
                 let before = flow.zip(&ahead).map(|(f, a)| f * a).sum::<f64>() / queue.capacity();
                 let primary = (bounds.load + before) / (1.0 - bounds.load);
                 let (least, most) = bounds.range_ahead;
-                let upper = primary - least + f64::from(queue.most_servers());
+                let upper = primary - least + f64::from(queue.max_servers());
                 let exact = own.mean_number(f64::INFINITY)?;
                 let excludes = |lower: f64, upper: f64| {
                     lower > exact * (1.0 + 1e-9) || upper < exact * (1.0 - 1e-9)

@@ -43,7 +43,7 @@ pub struct Quantiles(pub [f64; 3]);
 
 impl Calibration {
     /// Updates the levels using all outcomes that are known at the given time in seconds.
-    pub fn look(&mut self, now: f64) {
+    pub fn learn(&mut self, now: f64) {
         for (_, n, started) in self.open.extract_if(.., |own| own.0 <= now) {
             let first = FIRST / (1.0 + f64::from(self.seen[n]) / SOON);
             let off = LEVELS[n] - f64::from(u8::from(started));
@@ -60,7 +60,7 @@ impl Calibration {
     }
 
     /// Records a forecast at `now` for a job with the given `wait` in seconds. Ties are ignored.
-    pub fn said(&mut self, now: f64, said: Quantiles, wait: f64) {
+    pub fn record(&mut self, now: f64, said: Quantiles, wait: f64) {
         let outcomes = said.0.into_iter().enumerate();
         let outcomes = outcomes.filter(|(_, said)| *said != wait);
         let outcomes = outcomes.map(|(n, said)| (now + wait.min(said), n, wait < said));
@@ -113,12 +113,12 @@ mod tests {
                 .collect();
             draws.sort_unstable_by(f64::total_cmp);
             let wait = 1.2 * usual * (0.7 * random.normal()).exp();
-            calibration.look(now);
+            calibration.learn(now);
             let said = calibration.quantiles(&draws);
             for (started, said) in started.iter_mut().zip(said.0) {
                 *started += u32::from(wait <= said);
             }
-            calibration.said(now, said, wait);
+            calibration.record(now, said, wait);
         }
         for (started, level) in started.into_iter().zip(LEVELS) {
             let error = (level * (1.0 - level) / f64::from(count)).sqrt();
@@ -132,14 +132,14 @@ mod tests {
         let mut calibration = Calibration::default();
         let draws: Vec<f64> = (1..=60).map(|n| 10.0 * f64::from(n)).collect();
         let before = calibration.quantiles(&draws);
-        calibration.said(0.0, before, 1e6);
-        calibration.look(before.0[0] - 1.0);
+        calibration.record(0.0, before, 1e6);
+        calibration.learn(before.0[0] - 1.0);
         assert_eq!(calibration.quantiles(&draws), before);
-        calibration.look(before.0[0]);
+        calibration.learn(before.0[0]);
         let after = calibration.quantiles(&draws);
         assert!(after.0[0] > before.0[0]);
         assert_eq!(after.0[1..], before.0[1..]);
-        calibration.look(1e5);
+        calibration.learn(1e5);
         assert!(calibration.quantiles(&draws).0[2] > before.0[2]);
     }
 
@@ -148,10 +148,10 @@ mod tests {
         let mut calibration = Calibration::default();
         for n in 0..100 {
             let now = 1000.0 * f64::from(n);
-            calibration.look(now);
+            calibration.learn(now);
             let said = calibration.quantiles(&[77.0; 60]);
             assert_eq!(said.0, [77.0; 3]);
-            calibration.said(now, said, 77.0);
+            calibration.record(now, said, 77.0);
         }
     }
 }

@@ -3,9 +3,9 @@ use std::ops::Range;
 use super::draw::{ForecastSite, PresentJob, Snapshot};
 use super::past::Past;
 use synth_multiresource::policy::Policy;
-use synth_traces::replay::{Log, Stopped, Walk};
+use synth_traces::replay::{Log, ReplayError, Walk};
 
-pub(super) struct Course<'a> {
+pub(super) struct LogReplay<'a> {
     log: &'a Log,
     site: &'a ForecastSite,
     walk: Walk<'a>,
@@ -14,9 +14,9 @@ pub(super) struct Course<'a> {
     next: usize,
 }
 
-impl<'a> Course<'a> {
+impl<'a> LogReplay<'a> {
     pub(super) fn new(log: &'a Log, site: &'a ForecastSite, walk: Walk<'a>) -> Self {
-        Course {
+        LogReplay {
             log,
             site,
             walk,
@@ -27,9 +27,9 @@ impl<'a> Course<'a> {
     }
 
     /// Moves to the next time when jobs arrive, and returns these jobs.
-    pub(super) fn step(&mut self) -> Result<Option<Range<usize>>, Stopped> {
+    pub(super) fn step(&mut self) -> Result<Option<Range<usize>>, ReplayError> {
         for job in &self.log.jobs[self.past.jobs().len()..self.next] {
-            self.past.came(job);
+            self.past.arrive(job);
         }
         let Some(first) = self.log.jobs.get(self.next) else {
             return Ok(None);
@@ -68,7 +68,7 @@ impl<'a> Course<'a> {
         self.walk.policy()
     }
 
-    pub(super) fn waits(mut self) -> Result<Vec<f64>, Stopped> {
+    pub(super) fn waits(mut self) -> Result<Vec<f64>, ReplayError> {
         self.walk.finish()?;
         let clock = self.site.clock;
         let jobs = self.log.jobs.iter().zip(self.walk.ends());

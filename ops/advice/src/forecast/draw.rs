@@ -5,13 +5,13 @@ use std::collections::HashMap;
 use itertools::Itertools as _;
 use rayon::prelude::*;
 
-use super::past::{Past, RuntimeLaw};
+use super::past::{Past, RunTimeDistribution};
 use synth_core::document::DocumentError;
 use synth_multiresource::policy::Policy;
 use synth_multiresource::workload::Fleet;
 use synth_simulation::{RandomStream, Streams};
 use synth_traces::replay::{
-    Clock, DecisionState, Kinds, Log, ReplayJob, Speed, Stopped, Walk, early, gathered,
+    Clock, DecisionState, DemandKinds, Log, ReplayJob, Speed, ReplayError, Walk, early, replay_workload,
 };
 
 /// The servers of the site, and the job type of each kind of job in a log.
@@ -97,7 +97,7 @@ impl ForecastSite {
     /// Creates a new site for a log. Returns an error if the amounts are too large to be exact.
     pub fn of_log(log: &Log) -> Result<Self, DocumentError> {
         let clock = Clock::whole(Speed::ONE);
-        let (fleet, types) = gathered(log, &log.jobs, &Kinds::exact(log), clock, 0.0, false)?;
+        let (fleet, types) = replay_workload(log, &log.jobs, &DemandKinds::exact(log), clock, 0.0, false)?;
         Ok(ForecastSite {
             fleet,
             types,
@@ -128,7 +128,7 @@ impl ForecastSite {
         policy: &dyn Policy,
         jobs: &[usize],
         draws: Draws,
-    ) -> Result<Vec<(Vec<f64>, f64)>, Stopped> {
+    ) -> Result<Vec<(Vec<f64>, f64)>, ReplayError> {
         let ahead = Ahead {
             site: self,
             moment,
@@ -178,10 +178,10 @@ impl Ahead<'_> {
         policy: &dyn Policy,
         draws: Draws,
         horizon: f64,
-    ) -> Result<Vec<Vec<f64>>, Stopped> {
+    ) -> Result<Vec<Vec<f64>>, ReplayError> {
         let moment = self.moment;
-        let law = |own: &PresentJob| self.past.law(&own.job, self.ran(own));
-        let laws: Vec<RuntimeLaw> = moment.jobs.iter().map(law).collect();
+        let law = |own: &PresentJob| self.past.run_time_distribution(&own.job, self.ran(own));
+        let laws: Vec<RunTimeDistribution> = moment.jobs.iter().map(law).collect();
         let rules: Vec<_> = (0..draws.runs).map(|_| policy.clone_rule()).collect();
         let runs = rules.into_par_iter().enumerate().map(|(n, rule)| {
             let seed = draws.seed.wrapping_add(n as u64);
@@ -194,13 +194,13 @@ impl Ahead<'_> {
                     ReplayJob { size, ..own.job }
                 });
                 let mut all: Vec<ReplayJob> = standing.collect();
-                let until = self.come(horizon, &mut levels, most, &mut all);
+                let until = self.append_arrivals(horizon, &mut levels, most, &mut all);
                 let starts = self.run(&all, rule.clone_rule(), seed)?;
                 // If a job arrives after all starts, it is not relevant.
                 let until = self.site.clock.submit(until) - self.now;
                 let is_whole = until == f64::INFINITY || most >= MOST;
                 if is_whole || starts.iter().all(|start| *start < until) {
-                    return Ok::<_, Stopped>(starts);
+                    return Ok::<_, ReplayError>(starts);
                 }
                 most *= MORE;
             }
@@ -213,7 +213,7 @@ impl Ahead<'_> {
         Ok((0..self.jobs.len()).map(sorted).collect())
     }
 
-    fn by_limits(&self, policy: &dyn Policy) -> Result<Vec<f64>, Stopped> {
+    fn by_limits(&self, policy: &dyn Policy) -> Result<Vec<f64>, ReplayError> {
         let all = self.moment.jobs.iter().map(|own| {
             let size = own.job.own_limit().max(self.ran(own).floor() + 1.0);
             ReplayJob { size, ..own.job }
@@ -223,7 +223,7 @@ impl Ahead<'_> {
 
     /// Adds jobs of random days in the past until `horizon`, or until there are `most` jobs.
     /// Returns the time of the first job that is missing, or infinity if there is none.
-    fn come(
+    fn append_arrivals(
         &self,
         horizon: f64,
         levels: &mut Levels,
@@ -251,7 +251,7 @@ impl Ahead<'_> {
                 let submit = begin + (job.submit - from);
                 let mut job = ReplayJob { submit, ..*job };
                 if job.size.is_nan() {
-                    job.size = past.law(&job, 0.0).at(levels.fresh()).ceil().max(1.0);
+                    job.size = past.run_time_distribution(&job, 0.0).at(levels.fresh()).ceil().max(1.0);
                 }
                 if all.len() >= most {
                     return job.submit;
@@ -268,7 +268,7 @@ impl Ahead<'_> {
         all: &[ReplayJob],
         policy: Box<dyn Policy>,
         seed: u64,
-    ) -> Result<Vec<f64>, Stopped> {
+    ) -> Result<Vec<f64>, ReplayError> {
         let (site, moment, now) = (self.site, self.moment, self.now);
         let mut scene = site.scene(all);
         scene.seed = seed;

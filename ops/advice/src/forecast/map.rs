@@ -7,7 +7,7 @@ use super::calibration::{Calibration, Quantiles};
 use super::draw::{Draws, ForecastSite, PresentJob, Snapshot};
 use super::past::Past;
 use synth_multiresource::policy::Policy;
-use synth_traces::replay::{Kinds, Log, ReplayJob, Stopped};
+use synth_traces::replay::{DemandKinds, Log, ReplayJob, ReplayError};
 
 /// The waits of hypothetical jobs for each width and limit. All times are in seconds.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
@@ -31,7 +31,7 @@ pub struct MapCell {
     pub waits: Quantiles,
 }
 
-pub(super) struct Probes {
+pub(super) struct HypotheticalJobs {
     per_second: f64,
     names: Vec<String>,
     jobs: Vec<Vec<ReplayJob>>,
@@ -59,9 +59,9 @@ fn picked<T: Copy>(all: &[T], of: impl Fn(T) -> f64) -> Vec<T> {
 /// The minimum ratio between two neighbouring widths or limits.
 const APART: f64 = 1.3;
 
-impl Probes {
+impl HypotheticalJobs {
     pub(super) fn of(log: &Log) -> Self {
-        let kinds = Kinds::exact(log);
+        let kinds = DemandKinds::exact(log);
         let share = |kind: u32| kinds.most_held(kind);
         let mut widths: Vec<u32> = log.jobs.iter().map(|job| job.kind).collect();
         widths.sort_by(|a, b| share(*a).total_cmp(&share(*b)).then(a.cmp(b)));
@@ -81,7 +81,7 @@ impl Probes {
         let name = |kind: &u32| kinds.demands[*kind as usize].0.clone();
         let row = |kind: &u32| limits.iter().map(|limit| job(kind, limit)).collect();
         let first = log.jobs.len() / 2;
-        Probes {
+        HypotheticalJobs {
             per_second: log.tick.per_second() as f64,
             names: widths.iter().map(name).collect(),
             jobs: widths.iter().map(row).collect(),
@@ -103,7 +103,7 @@ impl Probes {
         past: &Past,
         policy: &dyn Policy,
         draws: Draws,
-    ) -> Result<(), Stopped> {
+    ) -> Result<(), ReplayError> {
         self.moments += 1;
         let draws = Draws {
             runs: RUNS,

@@ -28,7 +28,7 @@ pub use calibration::{Calibration, LEVELS, Quantiles};
 pub use draw::{Draws, ForecastSite, PresentJob, Snapshot};
 pub use map::{Map, MapCell};
 pub use online::OnlineForecasts;
-pub use past::{Past, RuntimeLaw};
+pub use past::{Past, RunTimeDistribution};
 pub use score::{ForecastRecord, Scored, ScoredForecast, Scoring};
 
 #[cfg(test)]

@@ -4,8 +4,8 @@ use super::calibration::{Calibration, Quantiles};
 use super::draw::{Draws, ForecastSite, PresentJob, Snapshot};
 use super::past::Past;
 use synth_core::number::seconds_in;
-use synth_operator::protocol::Foresight;
-use synth_operator::{JobView, Scheduler};
+use synth_operator::protocol::StartPredictor;
+use synth_operator::{JobHistory, Scheduler};
 use synth_traces::replay::{Clock, ReplayJob, Speed};
 
 /// The forecasts for a scheduler that is running, and the record of how accurate they were.
@@ -70,7 +70,7 @@ impl OnlineForecasts {
                 "only {known} jobs have ended so far, but at least {FEWEST} jobs are needed to estimate the run times"
             ));
         }
-        let there = |(_, seen): &(_, JobView)| PresentJob {
+        let there = |(_, seen): &(_, JobHistory)| PresentJob {
             job: self.job(seen),
             started: seen.started,
             servers: seen.servers.clone(),
@@ -96,7 +96,7 @@ impl OnlineForecasts {
         TICKS * self.second
     }
 
-    fn job(&self, seen: &JobView) -> ReplayJob {
+    fn job(&self, seen: &JobHistory) -> ReplayJob {
         let limit = seen.limit * self.per_unit();
         let ran = seen.ended.zip(seen.started).map(|(end, start)| end - start);
         let size = ran.map_or(f64::NAN, |ran| (ran * self.per_unit()).max(1.0));
@@ -109,7 +109,7 @@ impl OnlineForecasts {
     }
 
     /// Returns the past of the scheduler. If a job could not run now, it is not used for arrivals.
-    fn past<T>(&self, scheduler: &Scheduler, present: &[(T, JobView)]) -> Past {
+    fn past<T>(&self, scheduler: &Scheduler, present: &[(T, JobHistory)]) -> Past {
         let mut past = Past::default();
         let ended = scheduler.ended();
         ended.for_each(|seen| past.learn(&self.job(seen)));
@@ -122,7 +122,7 @@ impl OnlineForecasts {
     }
 }
 
-impl Foresight for OnlineForecasts {
+impl StartPredictor for OnlineForecasts {
     fn forecast(&mut self, scheduler: &Scheduler, job: &str) -> Result<[f64; 3], String> {
         let now = scheduler.now();
         self.second = seconds_in(scheduler.fleet().time_unit()).unwrap_or(1.0);
@@ -143,8 +143,8 @@ impl Foresight for OnlineForecasts {
             for (started, said) in by.iter_mut().zip(said.0) {
                 *started += usize::from(wait <= said);
             }
-            self.calibration.said(then, said, wait);
-            self.calibration.look(f64::INFINITY);
+            self.calibration.record(then, said, wait);
+            self.calibration.learn(f64::INFINITY);
         }
     }
 }

@@ -50,7 +50,7 @@ fn unit(job: &ReplayJob) -> f64 {
 
 impl Past {
     /// Adds a job that has arrived. The size of the job is not used.
-    pub fn came(&mut self, job: &ReplayJob) {
+    pub fn arrive(&mut self, job: &ReplayJob) {
         let size = f64::NAN;
         self.comes_with(&ReplayJob { size, ..*job });
     }
@@ -90,7 +90,7 @@ impl Past {
     }
 
     /// Returns the distribution of the run time of a job that has been running for `ran` ticks.
-    pub fn law(&self, job: &ReplayJob, ran: f64) -> RuntimeLaw {
+    pub fn run_time_distribution(&self, job: &ReplayJob, ran: f64) -> RunTimeDistribution {
         let unit = unit(job);
         let mut lengths: Vec<(f64, f64)> = Vec::new();
         let mut rest = 1.0;
@@ -122,15 +122,15 @@ impl Past {
             };
             lengths.push((longest, 1.0));
         }
-        RuntimeLaw(lengths)
+        RunTimeDistribution(lengths)
     }
 }
 
 /// The distribution of a run time in ticks: the sorted run times with cumulative probabilities.
 #[derive(Clone, Debug)]
-pub struct RuntimeLaw(Vec<(f64, f64)>);
+pub struct RunTimeDistribution(Vec<(f64, f64)>);
 
-impl RuntimeLaw {
+impl RunTimeDistribution {
     /// Returns the quantile at the given level, which must be between 0 and 1.
     pub fn at(&self, level: f64) -> f64 {
         let place = self.0.partition_point(|(_, up_to)| *up_to < level);

@@ -6,11 +6,11 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::calibration::{Calibration, Quantiles};
-use super::course::Course;
+use super::course::LogReplay;
 use super::draw::{Draws, ForecastSite};
-use super::map::{Map, Probes};
+use super::map::{Map, HypotheticalJobs};
 use synth_multiresource::policy::Policy;
-use synth_traces::replay::{Log, NoResult, Stopped, Walk};
+use synth_traces::replay::{Log, LogError, ReplayError, Walk};
 
 /// A forecast and its outcome. All times are in seconds.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
@@ -98,18 +98,18 @@ impl Scoring<'_> {
         make: impl FnOnce(&ForecastSite) -> Result<Box<dyn Policy>, String>,
         mapped: bool,
         listener: &mut dyn FnMut(usize),
-    ) -> Result<Scored, NoResult> {
+    ) -> Result<Scored, LogError> {
         let log = self.log;
         let site = ForecastSite::of_log(log)?;
         let scene = site.scene(&log.jobs);
-        let policy = make(&site).map_err(NoResult::Refused)?;
-        let mut course = Course::new(log, &site, Walk::new(&scene, policy));
-        let mut probes = mapped.then(|| Probes::of(log));
+        let policy = make(&site).map_err(LogError::Refused)?;
+        let mut course = LogReplay::new(log, &site, Walk::new(&scene, policy));
+        let mut probes = mapped.then(|| HypotheticalJobs::of(log));
         let (mut forecasts, mut waited) = (Vec::<ScoredForecast>::new(), 0);
         let (mut spent, mut slowest) = (0.0, (0.0, 0));
         while let Some(come) = course.step()? {
             if self.interrupt.load(Ordering::Relaxed) {
-                return Err(Stopped::Interrupted.into());
+                return Err(ReplayError::Interrupted.into());
             }
             listener(come.end);
             let draws = Draws {
@@ -179,11 +179,11 @@ impl Scoring<'_> {
 fn calibrate(forecasts: &mut [ScoredForecast]) -> Calibration {
     let mut calibration = Calibration::default();
     for own in forecasts {
-        calibration.look(own.submitted);
+        calibration.learn(own.submitted);
         own.said = calibration.quantiles(&own.draws);
-        calibration.said(own.submitted, own.said, own.wait);
+        calibration.record(own.submitted, own.said, own.wait);
     }
-    calibration.look(f64::INFINITY);
+    calibration.learn(f64::INFINITY);
     calibration
 }
 

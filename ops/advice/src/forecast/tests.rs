@@ -33,7 +33,7 @@ fn log(processors: u64, jobs: &[Line]) -> Log {
 fn rule(name: &str) -> impl Fn(&ForecastSite) -> Result<Box<dyn Policy>, String> {
     move |site| {
         let rule = Contender::named(name, &site.fleet)?;
-        rule.rule(&site.fleet).map_err(|why| why.to_string())
+        rule.build_policy(&site.fleet).map_err(|why| why.to_string())
     }
 }
 
@@ -90,7 +90,7 @@ fn remaining_run_times_are_conditioned_on_the_age() {
     let site = ForecastSite::of_log(&log).unwrap();
     let mut known = Past::default();
     for (n, job) in log.jobs[..5].iter().enumerate() {
-        known.came(job);
+        known.arrive(job);
         known.ended(n, job.size);
     }
     let running = PresentJob {

@@ -5,10 +5,10 @@ use rayon::prelude::*;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::past::{Past, PastOutcome};
-use super::point::{RulePoint, between, plain};
+use super::past::{TrainingPeriod, WaitSummary};
+use super::point::{QueueRule, between, common_rules};
 use synth_multiresource::policy::RuntimeEstimate;
-use synth_traces::replay::{Log, Stopped};
+use synth_traces::replay::{Log, ReplayError};
 
 /// The metric that should be as small as possible.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, clap::ValueEnum, JsonSchema)]
@@ -25,20 +25,20 @@ pub enum JudgeObjective {
 
 /// The criteria that are used to select a rule.
 #[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
-pub struct Goal {
+pub struct SelectionCriteria {
     /// The metric that should be as small as possible.
     pub objective: JudgeObjective,
     /// The maximum wait that is guaranteed, as a multiple of the longest wait of the current rule.
     pub longest: Option<f64>,
     /// The rule that is currently used.
-    pub now: RulePoint,
+    pub now: QueueRule,
 }
 
 /// A rule that has been selected.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct ChosenRule {
     /// The rule.
-    pub point: RulePoint,
+    pub point: QueueRule,
     /// The metric divided by that of the current rule (the geometric mean over training periods).
     pub ratio: f64,
     /// The maximum wait that is guaranteed, in seconds.
@@ -55,18 +55,18 @@ const USUAL: f64 = 4.0;
 /// The number of seconds that is added to each wait, so that the ratio of small waits is bounded.
 const GRAIN: f64 = 10.0;
 
-impl Goal {
+impl SelectionCriteria {
     /// Returns the default guarantee for a log, or `None` if the jobs do not have limits.
     ///
     /// A rule with the best mean can cause wide and long jobs to wait for months, which later makes
     /// the mean worse. For SDSC SP2, the mean wait without a guarantee is 1.2 to 1.5 times the mean
     /// wait of EASY, and with a guarantee it is 0.8 times. If there are no limits, freeing the
     /// capacity in time has a cost that is larger than the benefit.
-    pub fn usual_promise(log: &Log) -> Option<f64> {
+    pub fn default_wait_bound(log: &Log) -> Option<f64> {
         log.has_limits.then_some(USUAL)
     }
 
-    fn against(&self, own: &PastOutcome, now: &PastOutcome) -> f64 {
+    fn against(&self, own: &WaitSummary, now: &WaitSummary) -> f64 {
         let wait = ((own.mean_wait + GRAIN) / (now.mean_wait + GRAIN)).ln();
         let slowdown = (own.mean_bounded_slowdown / now.mean_bounded_slowdown).ln();
         match self.objective {
@@ -92,8 +92,8 @@ const KINDS: usize = 2;
 /// The time after which a job moves to the front, as a fraction of the guaranteed maximum wait.
 const PROMISED: [f64; 2] = [0.25, 0.5];
 
-struct Tried {
-    point: RulePoint,
+struct Candidate {
+    point: QueueRule,
     /// The logarithm of the metric for each training period that has been used.
     scores: Vec<f64>,
     handicap: f64,
@@ -101,7 +101,7 @@ struct Tried {
     excess: f64,
 }
 
-impl Tried {
+impl Candidate {
     fn score(&self) -> f64 {
         self.scores.iter().sum::<f64>() / self.scores.len() as f64
     }
@@ -115,42 +115,42 @@ impl Tried {
     }
 }
 
-fn sort(tried: &mut [Tried]) {
+fn sort(tried: &mut [Candidate]) {
     tried.sort_by(|a, b| {
         let ((breaks, own), (other_breaks, other)) = (a.rank(), b.rank());
         breaks.cmp(&other_breaks).then(own.total_cmp(&other))
     });
 }
 
-struct Race<'a> {
-    goal: &'a Goal,
-    pasts: &'a [Past<'a>],
-    now: Vec<PastOutcome>,
+struct Selection<'a> {
+    goal: &'a SelectionCriteria,
+    pasts: &'a [TrainingPeriod<'a>],
+    now: Vec<WaitSummary>,
     interrupt: &'a AtomicBool,
 }
 
 /// Returns the best rule for the given training periods. The first one must be the past as
 /// recorded, and the last one must have the highest load.
 pub(super) fn choose(
-    goal: &Goal,
-    pasts: &[Past<'_>],
+    goal: &SelectionCriteria,
+    pasts: &[TrainingPeriod<'_>],
     estimates: &[RuntimeEstimate],
     interrupt: &AtomicBool,
-) -> Result<ChosenRule, Stopped> {
+) -> Result<ChosenRule, ReplayError> {
     let now = pasts.par_iter().map(|past| past.replay(&goal.now));
-    let race = Race {
+    let race = Selection {
         goal,
         pasts,
         now: now.collect::<Result<_, _>>()?,
         interrupt,
     };
-    let plain = race.promised(plain(estimates), &PROMISED[1..2]);
+    let plain = race.promised(common_rules(estimates), &PROMISED[1..2]);
     let mut all = race.run(plain, 0.0)?;
     // Without a strict guarantee, intermediate orders are not better on held-out periods.
     let is_narrow = goal.longest.is_some_and(|times| times < USUAL);
     let kinds = all.iter().map(|own| own.point).filter(|_| is_narrow);
     let kinds = kinds.unique_by(|own| (own.reservations.rule(), own.estimate.name()));
-    let kinds: Vec<RulePoint> = kinds.take(KINDS).collect();
+    let kinds: Vec<QueueRule> = kinds.take(KINDS).collect();
     let between = race.promised(between(&kinds), &PROMISED);
     let tried = all.len() + between.len();
     all.extend(race.run(between, MARGIN)?);
@@ -165,18 +165,18 @@ pub(super) fn choose(
     })
 }
 
-impl Race<'_> {
+impl Selection<'_> {
     fn longest(&self) -> Option<f64> {
         let longest = self.goal.longest? * self.now.first()?.longest_wait;
         // If no job had to wait in this period, there is no guarantee.
         (longest > 0.0).then_some(longest)
     }
 
-    fn promised(&self, points: Vec<RulePoint>, parts: &[f64]) -> Vec<RulePoint> {
+    fn promised(&self, points: Vec<QueueRule>, parts: &[f64]) -> Vec<QueueRule> {
         let Some(longest) = self.longest() else {
             return points;
         };
-        let with = |(part, own): (&f64, &RulePoint)| RulePoint {
+        let with = |(part, own): (&f64, &QueueRule)| QueueRule {
             longest_wait: Some(part * longest),
             ..*own
         };
@@ -185,14 +185,14 @@ impl Race<'_> {
 
     /// Tests the rules on one training period after the other, the busiest one first. If there is a
     /// handicap, only the best [`FINALISTS`] are left after two periods.
-    fn run(&self, points: Vec<RulePoint>, handicap: f64) -> Result<Vec<Tried>, Stopped> {
-        let entrant = |point| Tried {
+    fn run(&self, points: Vec<QueueRule>, handicap: f64) -> Result<Vec<Candidate>, ReplayError> {
+        let entrant = |point| Candidate {
             point,
             scores: Vec::new(),
             handicap,
             excess: 0.0,
         };
-        let mut all: Vec<Tried> = points.into_iter().map(entrant).collect();
+        let mut all: Vec<Candidate> = points.into_iter().map(entrant).collect();
         let mut order: Vec<usize> = (0..self.pasts.len()).collect();
         order.rotate_right(1);
         for (round, n) in order.into_iter().enumerate() {
@@ -206,9 +206,9 @@ impl Race<'_> {
         Ok(all)
     }
 
-    fn try_on(&self, n: usize, tried: &mut Tried) -> Result<(), Stopped> {
+    fn try_on(&self, n: usize, tried: &mut Candidate) -> Result<(), ReplayError> {
         if self.interrupt.load(Ordering::Relaxed) {
-            return Err(Stopped::Interrupted);
+            return Err(ReplayError::Interrupted);
         }
         let own = self.pasts[n].replay(&tried.point)?;
         tried.scores.push(self.goal.against(&own, &self.now[n]));

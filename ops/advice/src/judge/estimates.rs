@@ -6,18 +6,18 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use synth_multiresource::policy::{
-    Estimator, JobFacts, JudgedJob, LearnedRuntimes, RuntimeEstimate, Worth, worth,
+    Estimator, JobFacts, EstimatedCompletion, LearnedRuntimes, RuntimeEstimate, EstimateQuality, estimate_quality,
 };
 use synth_traces::replay::{DecisionState, Log};
 use synth_traces::trace::Observed;
 
 /// The accuracy of an estimate.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct OfEstimate {
+pub struct EstimateAccuracy {
     /// The type of the estimate.
     pub estimate: RuntimeEstimate,
     /// The accuracy for all jobs and for each user.
-    pub worth: [Worth; 3],
+    pub worth: [EstimateQuality; 3],
 }
 
 /// The estimators of all kinds, and their estimates for each job.
@@ -99,18 +99,18 @@ impl Estimates {
         self.kinds[RuntimeEstimate::Tree as usize].table[job]
     }
 
-    pub(super) fn worth(&self, log: &Log, from: usize) -> Vec<OfEstimate> {
+    pub(super) fn worth(&self, log: &Log, from: usize) -> Vec<EstimateAccuracy> {
         let of = |estimate: &RuntimeEstimate| {
             let table = &self.kinds[*estimate as usize].table;
             let judged = log.jobs.iter().zip(table).skip(from);
-            let judged = judged.map(|(job, said)| JudgedJob {
+            let judged = judged.map(|(job, said)| EstimatedCompletion {
                 user: job.user,
                 estimate: *said,
                 size: job.size,
             });
-            OfEstimate {
+            EstimateAccuracy {
                 estimate: *estimate,
-                worth: worth(&judged.collect::<Vec<_>>()),
+                worth: estimate_quality(&judged.collect::<Vec<_>>()),
             }
         };
         Self::of(log).iter().map(of).collect()

@@ -6,13 +6,13 @@ use std::sync::atomic::AtomicBool;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::choose::{ChosenRule, Goal, choose};
-use super::estimates::{Estimates, OfEstimate};
-use super::past::{Past, served};
-use super::point::RulePoint;
+use super::choose::{ChosenRule, SelectionCriteria, choose};
+use super::estimates::{Estimates, EstimateAccuracy};
+use super::past::{TrainingPeriod, served};
+use super::point::QueueRule;
 use synth_multiresource::policy::{Backfilling, Estimates as Lengths, Estimator, Policy};
 use synth_traces::replay::{
-    Clock, DecisionState, Kinds, Log, NoResult, ReplayJob, Speed, Walk, early, gathered, resampled,
+    Clock, DecisionState, DemandKinds, Log, LogError, ReplayJob, Speed, Walk, early, replay_workload, resampled,
 };
 
 /// The windows that a log is divided into.
@@ -40,16 +40,16 @@ pub struct JudgedWindow {
 }
 
 /// The wait and the size of each job in all windows, in seconds, sorted by submission.
-pub type Served = Vec<(f64, f64)>;
+pub type WaitsAndSizes = Vec<(f64, f64)>;
 
 /// The walk-forward evaluation of a log.
-pub struct Forward<'a> {
+pub struct WalkForward<'a> {
     log: &'a Log,
-    kinds: Kinds,
+    kinds: DemandKinds,
     scene: DecisionState<'a>,
     shares: Vec<f64>,
     windows: LogWindows,
-    goal: Goal,
+    goal: SelectionCriteria,
     /// The estimates under the current rule at the start of the first window.
     learned: Estimates,
     /// The length of a second in the time of the policy.
@@ -75,20 +75,20 @@ const PASTS: [usize; 2] = [5, 10];
 /// average over different speeds.
 const NEAR: [f64; 5] = [1.0, 0.96, 1.04, 0.98, 1.07];
 
-impl<'a> Forward<'a> {
+impl<'a> WalkForward<'a> {
     /// Replays a log until the first window, using the current rule. Returns an error if the log is
     /// too short or if its numbers are too large to be exact. If `interrupt` is set, all work
     /// stops.
     pub fn new(
         log: &'a Log,
         windows: LogWindows,
-        goal: Goal,
+        goal: SelectionCriteria,
         interrupt: &'a AtomicBool,
-    ) -> Result<Self, NoResult> {
-        let (kinds, clock) = (Kinds::exact(log), Clock::whole(windows.speed));
-        let (fleet, types) = gathered(log, &log.jobs, &kinds, clock, 0.0, false)?;
+    ) -> Result<Self, LogError> {
+        let (kinds, clock) = (DemandKinds::exact(log), Clock::whole(windows.speed));
+        let (fleet, types) = replay_workload(log, &log.jobs, &kinds, clock, 0.0, false)?;
         let second = clock.size(log.tick.per_second() as f64);
-        let mut forward = Forward {
+        let mut forward = WalkForward {
             log,
             kinds,
             shares: fleet.envelope().dominant_shares(),
@@ -103,7 +103,7 @@ impl<'a> Forward<'a> {
         let judged = log.arrivals().len() - past;
         if past < FEWEST || judged == 0 {
             let odd = log.account.warnings();
-            return Err(NoResult::Refused(format!(
+            return Err(LogError::Refused(format!(
                 "the log contains {past} jobs before the first window and {judged} jobs after its start, but at least {FEWEST} and 1 are required; use a different value for `--past` or a longer log{odd}"
             )));
         }
@@ -133,7 +133,7 @@ impl<'a> Forward<'a> {
         choices.by_guess(fleet.envelope(), fleet.servers(), estimator.clone().into())
     }
 
-    fn begin(&self) -> Result<Walk<'_>, NoResult> {
+    fn begin(&self) -> Result<Walk<'_>, LogError> {
         let blank = Estimates::new(DAY * self.second);
         let estimator = blank.estimator(self.goal.now.estimate);
         let rule = self.rule(self.goal.now.choices(self.second), estimator);
@@ -142,14 +142,14 @@ impl<'a> Forward<'a> {
         Ok(walk)
     }
 
-    fn served(&self, ends: &[f64]) -> Served {
+    fn served(&self, ends: &[f64]) -> WaitsAndSizes {
         let per_second = self.log.tick.per_second() as f64;
         let places = self.first()..self.log.jobs.len();
         served(&self.scene, ends, places, per_second).collect()
     }
 
     /// Evaluates a rule for all windows. If `sizes` is `true`, the size of each job is known.
-    pub fn fixed(&self, point: &RulePoint, sizes: bool) -> Result<Served, NoResult> {
+    pub fn evaluate_rule(&self, point: &QueueRule, sizes: bool) -> Result<WaitsAndSizes, LogError> {
         let mut choices = point.choices(self.second);
         if sizes {
             choices.estimates = Lengths::Inflated(1.0);
@@ -164,10 +164,10 @@ impl<'a> Forward<'a> {
     /// Evaluates the rules that are selected for each window, and the accuracy of the estimates.
     /// The `listener` is called with the number of the window and of all windows. Returns an error
     /// if a rule makes an invalid decision or if there is an interrupt.
-    pub fn chosen(
+    pub fn evaluate_selection(
         &self,
         listener: &mut dyn FnMut(usize, usize),
-    ) -> Result<(Vec<JudgedWindow>, Served, Vec<OfEstimate>), NoResult> {
+    ) -> Result<(Vec<JudgedWindow>, WaitsAndSizes, Vec<EstimateAccuracy>), LogError> {
         let (mut walk, mut estimates) = (self.begin()?, self.learned.clone());
         let span = self.span();
         let every = (self.windows.every * self.second).min(span);
@@ -207,8 +207,8 @@ impl<'a> Forward<'a> {
         Ok((windows, self.served(walk.ends()), worth))
     }
 
-    /// Returns the best rule for the whole log. The errors are those of [`chosen`](Self::chosen).
-    pub fn best(&self) -> Result<ChosenRule, NoResult> {
+    /// Returns the best rule for the whole log. The errors are those of [`evaluate_selection`](Self::chosen).
+    pub fn best(&self) -> Result<ChosenRule, LogError> {
         let (mut walk, mut estimates) = (self.begin()?, self.learned.clone());
         walk.finish()?;
         estimates.look(&self.scene, &self.shares, walk.ends(), f64::INFINITY);
@@ -220,10 +220,10 @@ impl<'a> Forward<'a> {
         estimates: &Estimates,
         ends: &[f64],
         time: f64,
-    ) -> Result<ChosenRule, NoResult> {
+    ) -> Result<ChosenRule, LogError> {
         let ended = ends.iter().filter(|end| **end < time).count();
         if ended < FEWEST {
-            return Err(NoResult::Refused(format!(
+            return Err(LogError::Refused(format!(
                 "only {ended} jobs have ended before the first window, but at least {FEWEST} are required; use a larger value for `--past` or a longer log"
             )));
         }
@@ -245,7 +245,7 @@ impl<'a> Forward<'a> {
             let places: Vec<usize> = jobs.iter().map(|job| places[&job.line]).collect();
             let of = |table: &Vec<f64>| places.iter().map(|place| table[*place]).collect();
             let tables = tables.each_ref().map(of);
-            Past::new(self.log, &self.kinds, jobs, &tables, *speed)
+            TrainingPeriod::new(self.log, &self.kinds, jobs, &tables, *speed)
         });
         let pasts = pasts.collect::<Result<Vec<_>, _>>()?;
         let estimates = Estimates::of(self.log);

@@ -6,7 +6,7 @@
 //! queue of the previous window. Each candidate is replayed on the past as recorded, on random
 //! weeks of the past and, if the load in the past was low, at a higher speed. The score is the mean
 //! of the logarithm of the mean wait relative to the current rule. An unusual rule must be better
-//! than the common rules by a margin. A [`RulePoint`] is an order `a ln ê + b ln p − g ln(w + c)`
+//! than the common rules by a margin. A [`QueueRule`] is an order `a ln ê + b ln p − g ln(w + c)`
 //! with an estimate `ê` of the size of a job, at most one reservation, and a maximum wait.
 //!
 //! # Bibliography
@@ -21,11 +21,11 @@ mod forward;
 mod past;
 mod point;
 
-pub use choose::{ChosenRule, Goal, JudgeObjective};
-pub use estimates::OfEstimate;
-pub use forward::{Forward, JudgedWindow, LogWindows, Served};
-pub use past::PastOutcome;
-pub use point::{RulePoint, usual};
+pub use choose::{ChosenRule, SelectionCriteria, JudgeObjective};
+pub use estimates::EstimateAccuracy;
+pub use forward::{WalkForward, JudgedWindow, LogWindows, WaitsAndSizes};
+pub use past::WaitSummary;
+pub use point::{QueueRule, baseline_rules};
 
 #[cfg(test)]
 mod tests;

@@ -5,17 +5,17 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use synth_core::document::DocumentError;
-use synth_multiresource::policy::Guess;
+use synth_multiresource::policy::EstimateSource;
 use synth_traces::replay::{
-    Clock, DecisionState, Kinds, Log, ReplayJob, Speed, Stopped, Walk, bounded_slowdown, early,
-    gathered, percentiles,
+    Clock, DecisionState, DemandKinds, Log, ReplayJob, Speed, ReplayError, Walk, bounded_slowdown, early,
+    replay_workload, percentiles,
 };
 
-use super::point::RulePoint;
+use super::point::QueueRule;
 
 /// The waits of a set of jobs. All times are in seconds.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct PastOutcome {
+pub struct WaitSummary {
     /// The number of jobs.
     pub jobs: u64,
     /// The mean wait.
@@ -28,14 +28,14 @@ pub struct PastOutcome {
     pub longest_wait: f64,
 }
 
-impl PastOutcome {
+impl WaitSummary {
     /// Creates the result from the wait and the size of each job in seconds.
     pub fn of(served: impl IntoIterator<Item = (f64, f64)>) -> Self {
         let served = served.into_iter();
         let both = served.map(|(wait, size)| (wait, bounded_slowdown(wait + size, size)));
         let (waits, slowdowns): (Vec<f64>, Vec<f64>) = both.unzip();
         let count = waits.len().max(1) as f64;
-        PastOutcome {
+        WaitSummary {
             jobs: waits.len() as u64,
             mean_wait: waits.iter().sum::<f64>() / count,
             mean_bounded_slowdown: slowdowns.into_iter().sum::<f64>() / count,
@@ -46,7 +46,7 @@ impl PastOutcome {
 }
 
 /// A training period with its jobs, the estimates of their sizes on arrival, and the servers.
-pub(super) struct Past<'a> {
+pub(super) struct TrainingPeriod<'a> {
     scene: DecisionState<'a>,
     tables: [Arc<[f64]>; 4],
     per_second: f64,
@@ -54,36 +54,36 @@ pub(super) struct Past<'a> {
 
 const WARM_UP: f64 = 0.02;
 
-impl<'a> Past<'a> {
+impl<'a> TrainingPeriod<'a> {
     /// Creates a training period from jobs in the order of submission. The estimates are in ticks.
     pub(super) fn new(
         log: &Log,
-        kinds: &Kinds,
+        kinds: &DemandKinds,
         jobs: &'a [ReplayJob],
         tables: &[Vec<f64>; 4],
         speed: Speed,
     ) -> Result<Self, DocumentError> {
         let clock = Clock::whole(speed);
-        let (fleet, types) = gathered(log, jobs, kinds, clock, 0.0, false)?;
+        let (fleet, types) = replay_workload(log, jobs, kinds, clock, 0.0, false)?;
         let in_time = |table: &Vec<f64>| table.iter().map(|time| clock.size(*time)).collect();
-        Ok(Past {
+        Ok(TrainingPeriod {
             scene: DecisionState::promised(jobs, types, fleet, clock),
             tables: tables.each_ref().map(in_time),
             per_second: log.tick.per_second() as f64,
         })
     }
 
-    pub(super) fn replay(&self, point: &RulePoint) -> Result<PastOutcome, Stopped> {
+    pub(super) fn replay(&self, point: &QueueRule) -> Result<WaitSummary, ReplayError> {
         let (scene, jobs) = (&self.scene, self.scene.jobs);
         let table = self.tables[point.estimate as usize].clone();
         let choices = point.choices(scene.clock.size(self.per_second));
         let (workload, servers) = (scene.fleet.envelope(), scene.fleet.servers());
-        let rule = choices.by_guess(workload, servers, Guess::Table(table));
+        let rule = choices.by_guess(workload, servers, EstimateSource::Table(table));
         let mut walk = Walk::new(scene, rule);
         walk.finish()?;
         let first = ((WARM_UP * jobs.len() as f64) as usize).max(early(jobs));
         let served = served(scene, walk.ends(), first..jobs.len(), self.per_second);
-        Ok(PastOutcome::of(served))
+        Ok(WaitSummary::of(served))
     }
 }
 

@@ -10,7 +10,7 @@ use synth_multiresource::policy::{
 
 /// A backfilling rule, with its order, its estimate, its reservations and the maximum wait.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct RulePoint {
+pub struct QueueRule {
     /// The order of the queue, where the offset is in seconds.
     pub order: Priority,
     /// The estimate of the size of a job that is used for the order.
@@ -22,9 +22,9 @@ pub struct RulePoint {
     pub longest_wait: Option<f64>,
 }
 
-impl RulePoint {
+impl QueueRule {
     /// EASY backfilling in the order of arrival, using limits. This is what most sites use.
-    pub const EASY: RulePoint = RulePoint {
+    pub const EASY: QueueRule = QueueRule {
         order: Priority::ARRIVAL,
         estimate: RuntimeEstimate::Limit,
         reservations: Reservations::First,
@@ -32,9 +32,9 @@ impl RulePoint {
     };
 
     /// First-Fit in the order of arrival.
-    pub const FIRST_FIT: RulePoint = RulePoint {
+    pub const FIRST_FIT: QueueRule = QueueRule {
         reservations: Reservations::None,
-        ..RulePoint::EASY
+        ..QueueRule::EASY
     };
 
     /// Returns the rule in a time unit where the length of one second is `second`.
@@ -63,7 +63,7 @@ impl RulePoint {
             _ if !matches!(choices.reservations, First | Nobody | Strict) => Err(format!(
                 "`{text}` has more than one reservation, but the current rule must be easy, first-fit or strict"
             )),
-            (QueueOrder::Jobs(order), Estimates::Limits) => Ok(RulePoint {
+            (QueueOrder::Jobs(order), Estimates::Limits) => Ok(QueueRule {
                 order,
                 estimate: choices.estimate,
                 reservations: choices.reservations,
@@ -105,7 +105,7 @@ impl RulePoint {
             "backfilling:\n  order: {{size: {}, share: {}",
             order.size, order.share
         );
-        if order.moves() {
+        if order.changes_with_time() {
             text += &format!(", age: {}, offset: {} s", order.age, order.offset);
         }
         let reservations = serde_json::to_string(&self.reservations)?;
@@ -124,7 +124,7 @@ const HOUR: f64 = 3600.0;
 
 /// Returns orders between and beyond the common ones, with the estimates and reservations of
 /// `kinds`.
-pub(super) fn between(kinds: &[RulePoint]) -> Vec<RulePoint> {
+pub(super) fn between(kinds: &[QueueRule]) -> Vec<QueueRule> {
     const FORMS: [(f64, f64); 5] = [(1.0, -0.5), (1.0, 0.0), (1.0, 0.5), (1.0, 1.0), (0.5, -0.5)];
     const AGES: [(f64, f64); 4] = [
         (1.0, 3600.0),
@@ -132,7 +132,7 @@ pub(super) fn between(kinds: &[RulePoint]) -> Vec<RulePoint> {
         (2.0, 50_000.0),
         (3.0, 50_000.0),
     ];
-    let point = |(kind, (size, share), (age, offset)): (&RulePoint, _, _)| RulePoint {
+    let point = |(kind, (size, share), (age, offset)): (&QueueRule, _, _)| QueueRule {
         order: Priority {
             size,
             share,
@@ -145,26 +145,26 @@ pub(super) fn between(kinds: &[RulePoint]) -> Vec<RulePoint> {
     iproduct!(kinds, FORMS, AGES).map(point).collect()
 }
 
-pub(super) fn plain(estimates: &[RuntimeEstimate]) -> Vec<RulePoint> {
+pub(super) fn common_rules(estimates: &[RuntimeEstimate]) -> Vec<QueueRule> {
     let reservations = [Reservations::First, Reservations::None];
     let all = iproduct!(reservations, Priority::NAMED, estimates);
-    let all = all.map(|(reservations, (_, order), estimate)| RulePoint {
+    let all = all.map(|(reservations, (_, order), estimate)| QueueRule {
         order,
         estimate: *estimate,
         reservations,
         longest_wait: None,
     });
-    let differs = |own: &RulePoint| own.order.size != 0.0 || own.estimate == estimates[0];
+    let differs = |own: &QueueRule| own.order.size != 0.0 || own.estimate == estimates[0];
     all.filter(differs).collect()
 }
 
 /// Returns the rules in common use, and then EASY with orders by known sizes (`true`). If there are
 /// no limits, all rules use the history.
-pub fn usual(has_limits: bool) -> impl Iterator<Item = (RulePoint, bool)> {
+pub fn baseline_rules(has_limits: bool) -> impl Iterator<Item = (QueueRule, bool)> {
     let estimates = &[RuntimeEstimate::Limit, RuntimeEstimate::History][usize::from(!has_limits)..];
     let by_size =
-        |own: &RulePoint| own.reservations == RulePoint::EASY.reservations && own.order.size != 0.0;
-    let known = plain(&estimates[..1]).into_iter().filter(by_size);
-    let run = plain(estimates).into_iter().map(|point| (point, false));
+        |own: &QueueRule| own.reservations == QueueRule::EASY.reservations && own.order.size != 0.0;
+    let known = common_rules(&estimates[..1]).into_iter().filter(by_size);
+    let run = common_rules(estimates).into_iter().map(|point| (point, false));
     run.chain(known.map(|point| (point, true)))
 }

@@ -6,12 +6,12 @@ use std::sync::atomic::AtomicBool;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use super::point::plain;
+use super::point::common_rules;
 use super::*;
 use synth_multiresource::policy::RuntimeEstimate;
 use synth_multiresource::simulator::Contender;
 use synth_traces::replay::{
-    Clock, DecisionState, Kinds, Log, NoResult, Speed, gathered, replay, visits,
+    Clock, DecisionState, DemandKinds, Log, LogError, Speed, replay_workload, replay, visits,
 };
 use synth_traces::trace::{ReadOptions, Source, Trace};
 
@@ -78,28 +78,28 @@ fn every(days: f64) -> LogWindows {
     }
 }
 
-fn goal(longest: Option<f64>) -> Goal {
-    Goal {
+fn goal(longest: Option<f64>) -> SelectionCriteria {
+    SelectionCriteria {
         objective: JudgeObjective::Wait,
         longest,
-        now: RulePoint::EASY,
+        now: QueueRule::EASY,
     }
 }
 
 fn walked(
     log: &Log,
     windows: LogWindows,
-    goal: &Goal,
-) -> (Vec<JudgedWindow>, Served, Vec<OfEstimate>) {
+    goal: &SelectionCriteria,
+) -> (Vec<JudgedWindow>, WaitsAndSizes, Vec<EstimateAccuracy>) {
     let interrupt = AtomicBool::new(false);
-    let forward = Forward::new(log, windows, *goal, &interrupt).unwrap();
-    forward.chosen(&mut |_, _| ()).unwrap()
+    let forward = WalkForward::new(log, windows, *goal, &interrupt).unwrap();
+    forward.evaluate_selection(&mut |_, _| ()).unwrap()
 }
 
 fn starts_of_easy(log: &Log) -> Vec<f64> {
     let contender = Contender::parse("easy").unwrap();
-    let (clock, kinds) = (Clock::whole(Speed::ONE), Kinds::exact(log));
-    let (fleet, types) = gathered(log, &log.jobs, &kinds, clock, 0.0, false).unwrap();
+    let (clock, kinds) = (Clock::whole(Speed::ONE), DemandKinds::exact(log));
+    let (fleet, types) = replay_workload(log, &log.jobs, &kinds, clock, 0.0, false).unwrap();
     let scene = DecisionState::new(&log.jobs, types, fleet, clock);
     let replayed = replay(&contender, &scene, &mut |_| true).unwrap();
     let visits = visits(&scene, &replayed, log.tick.per_second() as f64);
@@ -141,12 +141,12 @@ fn selections_do_not_depend_on_the_future() {
 fn selected_rules_shorten_waits_of_short_jobs_behind_long_ones() {
     let log = log(&rows(900));
     let interrupt = AtomicBool::new(false);
-    let forward = Forward::new(&log, every(1.0), goal(None), &interrupt).unwrap();
-    let easy = forward.fixed(&RulePoint::EASY, false).unwrap();
-    let sjf = RulePoint::parse("easy+sjf").unwrap();
-    let known = forward.fixed(&sjf, true).unwrap();
-    let (windows, chosen, estimates) = forward.chosen(&mut |_, _| ()).unwrap();
-    let [easy, known, chosen] = [easy, known, chosen].map(PastOutcome::of);
+    let forward = WalkForward::new(&log, every(1.0), goal(None), &interrupt).unwrap();
+    let easy = forward.evaluate_rule(&QueueRule::EASY, false).unwrap();
+    let sjf = QueueRule::parse("easy+sjf").unwrap();
+    let known = forward.evaluate_rule(&sjf, true).unwrap();
+    let (windows, chosen, estimates) = forward.evaluate_selection(&mut |_, _| ()).unwrap();
+    let [easy, known, chosen] = [easy, known, chosen].map(WaitSummary::of);
     assert!(windows.iter().all(|window| window.choice.ratio < 0.9));
     assert!(chosen.mean_wait < 0.8 * easy.mean_wait);
     // The limits are close to the sizes, so there is not much to gain if the sizes are known.
@@ -188,8 +188,8 @@ fn unfinished_jobs_are_part_of_the_training_period() {
     let log = log(&rows(400));
     let interrupt = AtomicBool::new(false);
     let once = every(f64::INFINITY);
-    let forward = Forward::new(&log, once, goal(None), &interrupt).unwrap();
-    let (windows, ..) = forward.chosen(&mut |_, _| ()).unwrap();
+    let forward = WalkForward::new(&log, once, goal(None), &interrupt).unwrap();
+    let (windows, ..) = forward.evaluate_selection(&mut |_, _| ()).unwrap();
     assert_eq!(windows[0].past, forward.first());
 }
 
@@ -241,12 +241,12 @@ fn evaluates_logs_without_limits_or_users() {
     for log in &logs {
         let (windows, served, worth) = walked(log, every(f64::INFINITY), &goal(None));
         assert_eq!(windows.len(), 1, "a window longer than the span");
-        assert!((PastOutcome::of(served).mean_wait + windows[0].choice.ratio).is_finite());
+        assert!((WaitSummary::of(served).mean_wait + windows[0].choice.ratio).is_finite());
         let mut with_limits = worth.iter();
         let with_limits = with_limits.any(|own| own.estimate == RuntimeEstimate::Limit);
         assert_eq!(with_limits, log.has_limits);
         let estimate = windows[0].choice.point.estimate;
-        let plain = windows[0].choice.point.order == RulePoint::EASY.order;
+        let plain = windows[0].choice.point.order == QueueRule::EASY.order;
         assert!(log.has_limits || plain || estimate != RuntimeEstimate::Limit);
     }
 }
@@ -255,8 +255,8 @@ fn evaluates_logs_without_limits_or_users() {
 fn the_current_rule_may_use_any_estimate() {
     let log = log(&rows(250));
     for now in "easy+sjf+ratio first-fit+saf+history strict+wfp3+tree".split(' ') {
-        let now = RulePoint::parse(now).unwrap();
-        let goal = Goal { now, ..goal(None) };
+        let now = QueueRule::parse(now).unwrap();
+        let goal = SelectionCriteria { now, ..goal(None) };
         let (windows, ..) = walked(&log, every(f64::INFINITY), &goal);
         assert!(windows[0].choice.ratio.is_finite());
     }
@@ -268,9 +268,9 @@ fn rejects_logs_that_are_too_short() {
     let is_short = |rows: &[Row], past: f64| {
         let log = log(rows);
         let windows = LogWindows { past, ..every(1.0) };
-        let walked = Forward::new(&log, windows, goal(None), &interrupt)
-            .and_then(|forward| forward.chosen(&mut |_, _| ()));
-        matches!(walked, Err(NoResult::Refused(_)))
+        let walked = WalkForward::new(&log, windows, goal(None), &interrupt)
+            .and_then(|forward| forward.evaluate_selection(&mut |_, _| ()));
+        matches!(walked, Err(LogError::Refused(_)))
     };
     assert!(is_short(&rows(60), 0.5));
     assert!(is_short(&rows(400), 0.01));
@@ -289,8 +289,8 @@ fn handing_over_to_the_same_rule_changes_nothing() {
     let log = log(&rows(900));
     let starts = starts_of_easy(&log);
     let interrupt = AtomicBool::new(false);
-    let forward = Forward::new(&log, every(1.0), goal(None), &interrupt).unwrap();
-    let served = forward.fixed(&RulePoint::EASY, false).unwrap();
+    let forward = WalkForward::new(&log, every(1.0), goal(None), &interrupt).unwrap();
+    let served = forward.evaluate_rule(&QueueRule::EASY, false).unwrap();
     let pairs = log.jobs.iter().zip(starts).skip(forward.first());
     let expected = pairs.map(|(job, start)| (start - job.submit, job.size));
     let expected: Vec<(f64, f64)> = expected.collect();
@@ -305,11 +305,11 @@ fn parses_the_names_of_common_rules() {
         RuntimeEstimate::History,
         RuntimeEstimate::Tree,
     ];
-    for point in plain(&estimates) {
-        assert_eq!(RulePoint::parse(&point.name()), Ok(point));
+    for point in common_rules(&estimates) {
+        assert_eq!(QueueRule::parse(&point.name()), Ok(point));
     }
-    assert_eq!(RulePoint::parse("easy"), Ok(RulePoint::EASY));
-    assert_eq!(RulePoint::parse("strict").unwrap().name(), "strict+fcfs");
+    assert_eq!(QueueRule::parse("easy"), Ok(QueueRule::EASY));
+    assert_eq!(QueueRule::parse("strict").unwrap().name(), "strict+fcfs");
     for wrong in [
         "",
         "nonsense",
@@ -318,7 +318,7 @@ fn parses_the_names_of_common_rules() {
         "easy+sjf+nonsense",
         "easy+sjf+size",
     ] {
-        let error = RulePoint::parse(wrong).unwrap_err();
+        let error = QueueRule::parse(wrong).unwrap_err();
         println!("{wrong}: {error}");
         assert!(!error.is_empty());
     }

@@ -3,10 +3,10 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::lines::Lines;
-use super::twin::Setting;
+use super::twin::Configuration;
 use synth_multiresource::policy::Priority;
 use synth_slurm::configuration::{SchedulerSettings, SlurmSite, Tres, factor};
-use synth_slurm::order::A_DECADE;
+use synth_slurm::order::POINTS_PER_DECADE;
 use synth_traces::replay::Log;
 
 /// A change to the `slurm.conf` or to the nodes.
@@ -54,19 +54,19 @@ pub(super) fn candidates(site: &SlurmSite, log: &Log) -> Vec<SiteChange> {
     let partitions = site.partitions.iter().map(|own| &own.name).join(",");
     // The other weights are not changed, or they are limited to that of a factor of ten in the
     // limit.
-    let is_heavy = site.priority.is_multifactor && largest(&site.priority.weights) > A_DECADE;
-    let weights = [None, Some(A_DECADE)];
+    let is_heavy = site.priority.is_multifactor && largest(&site.priority.weights) > POINTS_PER_DECADE;
+    let weights = [None, Some(POINTS_PER_DECADE)];
     let weights = &weights[..1 + usize::from(is_heavy)];
     let choices = iproduct!(ORDERS, AGES, weights);
     let order = |(own, age, others): (_, f64, &Option<f64>)| {
-        order(site, &partitions, own, (age * A_DECADE, *others))
+        order(site, &partitions, own, (age * POINTS_PER_DECADE, *others))
     };
     choices.map(order).chain(parameters(site, log)).collect()
 }
 
 pub(super) fn purchases(site: &SlurmSite) -> Vec<SiteChange> {
     let mut kinds: Vec<(&Tres, Vec<usize>)> = Vec::new();
-    kinds.extend(site.nodes.iter().map(|node| (&node.has, Vec::new())));
+    kinds.extend(site.nodes.iter().map(|node| (&node.capacity, Vec::new())));
     for (p, own) in site.partitions.iter().enumerate() {
         own.nodes.iter().for_each(|n| kinds[*n].1.push(p));
     }
@@ -219,7 +219,7 @@ impl SiteChange {
         }
     }
 
-    pub(super) fn apply(&self, setting: &mut Setting) {
+    pub(super) fn apply(&self, setting: &mut Configuration) {
         let own = &mut setting.site;
         match &self.kind {
             Kind::Backfilling => own.scheduler.backfills = true,

@@ -54,7 +54,7 @@ impl Lines {
     }
 
     /// Returns the lines that change `before` to this configuration, and the lines that undo this.
-    pub(super) fn instead_of(&self, before: &Lines) -> (Vec<String>, Vec<String>) {
+    pub(super) fn changes_from(&self, before: &Lines) -> (Vec<String>, Vec<String>) {
         let keys = self.0[before.0.len()..].iter().map(|own| &own.0).unique();
         let lines = keys.filter_map(|key| {
             let (own, was) = (self.value(key), before.value(key));
@@ -124,7 +124,7 @@ mod tests {
         after.set_parameter("bf_interval", 10.0);
         after.set_parameter("bf_window", 2880.0);
         after.set("SchedulerType", "sched/backfill");
-        let (new, old) = after.instead_of(&before);
+        let (new, old) = after.changes_from(&before);
         assert_eq!(
             new,
             [

@@ -24,12 +24,12 @@ pub use changes::SiteChange;
 use changes::largest;
 use classes::classes;
 use lines::Lines;
-use twin::Setting;
+use twin::Configuration;
 
-use crate::judge::PastOutcome;
+use crate::judge::WaitSummary;
 use synth_slurm::configuration::SlurmSite;
 use synth_slurm::rule::facts;
-use synth_traces::replay::{Blocks, Interval, Kinds, Log, ReplayJob, early};
+use synth_traces::replay::{Blocks, Interval, DemandKinds, Log, ReplayJob, early};
 
 /// The advice, and the data that it is based on. All times are in seconds.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
@@ -39,7 +39,7 @@ pub struct Advice {
     /// The fraction of the time span that is used to select changes, and not for the results.
     pub past: f64,
     /// A comparison of the replay with the log, for the jobs that are evaluated.
-    pub likeness: Option<Likeness>,
+    pub likeness: Option<Agreement>,
     /// The waits of the jobs that are evaluated, using the current configuration.
     pub today: GroupWaits,
     /// Whether the changes are advised, since they help and the replay is close to the log.
@@ -51,11 +51,11 @@ pub struct Advice {
     /// The lines that undo the changes. If a line must be removed, this is a comment.
     pub back: Vec<String>,
     /// The effect of all changes that were selected.
-    pub gain: Option<Gain>,
+    pub gain: Option<Effect>,
     /// The effect of each change if it is the only one.
-    pub tried: Vec<Gain>,
+    pub tried: Vec<Effect>,
     /// The effect of adding more nodes.
-    pub purchases: Vec<Gain>,
+    pub purchases: Vec<Effect>,
     /// The assumptions about the site that have an effect on the results.
     pub assumed: Vec<String>,
     /// Notes on how the log was read.
@@ -78,7 +78,7 @@ impl Advice {
     }
 
     /// Returns the effect of the changes if they are advised.
-    pub fn sure(&self) -> Option<&Gain> {
+    pub fn significant_effect(&self) -> Option<&Effect> {
         let gain = self.gain.as_ref();
         gain.filter(|gain| self.is_checked() && gain.is_sure())
     }
@@ -99,14 +99,14 @@ pub struct GroupWaits {
 
 /// A comparison of the replay of the current configuration with the log.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct Likeness {
+pub struct Agreement {
     /// The mean wait of the jobs in the log.
     pub recorded: f64,
     /// The mean wait of the same jobs in the replay.
     pub replayed: f64,
 }
 
-impl Likeness {
+impl Agreement {
     /// Returns `true` if the replay is close enough to the log to give advice.
     pub fn is_near(&self) -> bool {
         let ratio = self.replayed / self.recorded;
@@ -116,7 +116,7 @@ impl Likeness {
 
 /// The effect of a change on the jobs that are evaluated.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct Gain {
+pub struct Effect {
     /// A description of the change.
     pub what: String,
     /// The waits of the jobs if the change is made.
@@ -131,7 +131,7 @@ pub struct Gain {
     pub users: Vec<JobGroup>,
 }
 
-impl Gain {
+impl Effect {
     /// Returns `true` if the effect of the change is significant.
     pub fn is_sure(&self) -> bool {
         self.interval.is_some_and(|own| own.high < 1.0)
@@ -178,7 +178,7 @@ pub fn advise(
         let each = changes.par_iter().map(|change| advising.waits(&[change]));
         each.collect()
     };
-    let gains = |changes: &[SiteChange], each: &[Runs]| -> Vec<Gain> {
+    let gains = |changes: &[SiteChange], each: &[Runs]| -> Vec<Effect> {
         let pairs = changes.iter().zip(each);
         let gains = pairs.map(|(change, runs)| advising.gain(change.what.clone(), runs));
         gains.collect()
@@ -195,7 +195,7 @@ pub fn advise(
     let before = Lines(site.options.clone());
     let mut after = before.clone();
     chosen.iter().for_each(|own| own.write(site, &mut after));
-    let (lines, back) = after.instead_of(&before);
+    let (lines, back) = after.changes_from(&before);
     let mut advice = Advice {
         lines,
         back,
@@ -213,7 +213,7 @@ pub fn advise(
         longest,
         seed,
     };
-    advice.is_advised = advice.sure().is_some();
+    advice.is_advised = advice.significant_effect().is_some();
     Ok(advice)
 }
 
@@ -222,8 +222,8 @@ type Runs = Vec<Vec<f64>>;
 
 struct Advising<'a> {
     log: &'a Log,
-    kinds: Kinds,
-    setting: Setting,
+    kinds: DemandKinds,
+    setting: Configuration,
     today: Runs,
     early: usize,
     first: usize,
@@ -258,12 +258,12 @@ impl<'a> Advising<'a> {
         // The usage already includes the jobs in the log, because it was exported later.
         site.associations.iter_mut().for_each(|own| own.usage = 0.0);
         let remarks = site.remarks.iter().cloned().chain(sent.remarks).collect();
-        let setting = Setting {
+        let setting = Configuration {
             site,
             facts: sent.facts,
             order: None,
         };
-        let kinds = Kinds::exact(log);
+        let kinds = DemandKinds::exact(log);
         let today = setting.waits(log, &kinds)?;
         Ok(Advising {
             log,
@@ -351,10 +351,10 @@ impl<'a> Advising<'a> {
         let sizes = jobs.map(|job| self.seconds(job.size));
         let outcomes = runs.iter().map(|waits| {
             let waits = waits[self.first..].iter().copied();
-            PastOutcome::of(waits.zip(sizes.clone()))
+            WaitSummary::of(waits.zip(sizes.clone()))
         });
-        let outcomes: Vec<PastOutcome> = outcomes.collect();
-        let over = |of: fn(&PastOutcome) -> f64| mean(outcomes.iter().map(of));
+        let outcomes: Vec<WaitSummary> = outcomes.collect();
+        let over = |of: fn(&WaitSummary) -> f64| mean(outcomes.iter().map(of));
         GroupWaits {
             jobs: outcomes[0].jobs,
             mean: over(|own| own.mean_wait),
@@ -363,24 +363,24 @@ impl<'a> Advising<'a> {
         }
     }
 
-    fn likeness(&self) -> Option<Likeness> {
+    fn likeness(&self) -> Option<Agreement> {
         let recorded = |n: usize| self.seconds(self.log.jobs[n].waited);
         let known = (self.first..self.log.jobs.len()).filter(|n| !recorded(*n).is_nan());
         let known: Vec<usize> = known.collect();
         let over = |of: &dyn Fn(usize) -> f64| mean(known.iter().map(|n| of(*n)));
-        (!known.is_empty()).then(|| Likeness {
+        (!known.is_empty()).then(|| Agreement {
             recorded: over(&recorded),
             replayed: self.over(&self.today, |waits| over(&|n| waits[n])),
         })
     }
 
-    fn gain(&self, what: String, runs: &Runs) -> Gain {
+    fn gain(&self, what: String, runs: &Runs) -> Effect {
         let (own, today) = (self.judged(runs), self.judged(&self.today));
         let ratio = match today.mean > 0.0 {
             true => own.mean / today.mean,
             false => 1.0,
         };
-        Gain {
+        Effect {
             what,
             waits: own,
             ratio,

@@ -2,32 +2,32 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use synth_multiresource::policy::Priority;
-use synth_multiresource::simulator::OtherRule as _;
+use synth_multiresource::simulator::ExternalRule as _;
 use synth_slurm::configuration::SlurmSite;
 use synth_slurm::rule::{Facts, SlurmRule, clock_of};
-use synth_traces::replay::{Clock, DecisionState, Kinds, Log, ReplayJob, Speed, Walk, gathered};
+use synth_traces::replay::{Clock, DecisionState, DemandKinds, Log, ReplayJob, Speed, Walk, replay_workload};
 
 /// The offsets of the clock in seconds, distinct modulo the backfill interval and the time steps.
 const SECONDS: [f64; 3] = [0.0, 17.0, 41.0];
 
 #[derive(Clone)]
-pub(super) struct Setting {
+pub(super) struct Configuration {
     pub site: SlurmSite,
     pub facts: Vec<Facts>,
     pub order: Option<Priority>,
 }
 
-impl Setting {
+impl Configuration {
     /// Returns the wait of each job in the log in seconds, for each offset of the clock. Since
     /// plans use whole minutes, a start that is one second earlier changes all later starts.
-    pub(super) fn waits(&self, log: &Log, kinds: &Kinds) -> Result<Vec<Vec<f64>>, String> {
+    pub(super) fn waits(&self, log: &Log, kinds: &DemandKinds) -> Result<Vec<Vec<f64>>, String> {
         let servers = self.site.servers().0;
         let mut log = Cow::Borrowed(log);
         if servers != log.servers {
             log.to_mut().servers = servers;
         }
         let clock = Clock::whole(Speed::ONE);
-        let seen = gathered(&log, &log.jobs, kinds, clock, 0.0, false);
+        let seen = replay_workload(&log, &log.jobs, kinds, clock, 0.0, false);
         let (fleet, types) = seen.map_err(|faults| faults.to_string())?;
         let state = DecisionState::promised(&log.jobs, types, fleet, clock);
         let at = (Arc::new(self.site.clone()), self.facts.clone().into());

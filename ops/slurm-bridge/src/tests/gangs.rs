@@ -10,8 +10,8 @@ use std::time::Instant;
 use synth_make::synthesis::{Analysed, SynthesisOptions, SynthesisOutcome};
 use synth_multiresource::artifact::{Checked, Preemption};
 use synth_operator::protocol::{Line, Started};
-use synth_operator::{HostMoment, Operator, Round};
-use synth_slurm::commands::{Hold, JobState, Key, QueueRow, SlurmQueue, Unread};
+use synth_operator::{Timestamps, Operator, Round};
+use synth_slurm::commands::{Hold, JobState, JobKey, QueueRow, SlurmQueue, Unread};
 
 const GANGS: &str = "kind: multiresource\ntime_unit: s\nservers:
   - {name: node, count: 5, capacity: {cpu: 20, memory: 14}}
@@ -100,7 +100,7 @@ fn watch() -> Watch {
 }
 
 fn told(watch: &mut Watch, rows: &[&QueueRow]) -> Vec<Line> {
-    let at = HostMoment {
+    let at = Timestamps {
         now: 10.0,
         wall: 100,
     };
@@ -177,7 +177,7 @@ fn gangs_are_placed_and_recognized_after_a_restart() {
 fn reports_untyped_jobs_with_their_work() {
     let watch = watch();
     let limited = |row: QueueRow, id: &str, limit| QueueRow {
-        key: Key {
+        key: JobKey {
             submitted: 0,
             id: id.parse().unwrap(),
         },

@@ -12,14 +12,14 @@ pub struct ActionRefusal {
     /// The job.
     pub id: JobId,
     /// The kind of the reason.
-    pub why: Why,
+    pub why: RefusalKind,
     /// The message that was printed by Slurm.
     pub text: String,
 }
 
 /// The kind of reason for a refusal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Why {
+pub enum RefusalKind {
     /// The caller is not an operator and does not own the job.
     NoRight,
     /// The job is running, has ended, or is unknown. The queue shows which of these is true.
@@ -28,12 +28,12 @@ pub enum Why {
     Other,
 }
 
-impl Why {
+impl RefusalKind {
     /// The messages are the same in all versions from 22.05 to 26.05 (`src/common/slurm_errno.c`).
     fn of(text: &str) -> Self {
         let says = |words: &[&str]| words.iter().any(|word| text.contains(word));
         if says(&["Invalid user id", "Access/permission denied"]) {
-            Why::NoRight
+            RefusalKind::NoRight
         } else if says(&[
             "Invalid job id specified",
             "Job has already finished",
@@ -41,9 +41,9 @@ impl Why {
             "no longer pending execution",
             "not pending nor running",
         ]) {
-            Why::Gone
+            RefusalKind::Gone
         } else {
-            Why::Other
+            RefusalKind::Other
         }
     }
 }
@@ -129,15 +129,15 @@ fn refusals(text: &str, jobs: &[JobId]) -> Vec<ActionRefusal> {
         if !known && text != "No error" {
             refused.push(ActionRefusal {
                 id,
-                why: Why::of(text),
+                why: RefusalKind::of(text),
                 text: text.to_owned(),
             });
         }
     }
     match (&refused[..], jobs) {
-        ([], [only]) if Why::of(text) != Why::Other => vec![ActionRefusal {
+        ([], [only]) if RefusalKind::of(text) != RefusalKind::Other => vec![ActionRefusal {
             id: *only,
-            why: Why::of(text),
+            why: RefusalKind::of(text),
             text: text.trim().to_owned(),
         }],
         _ => refused,
@@ -154,7 +154,7 @@ mod tests {
     fn refusals_are_reported_by_job() {
         let ids =
             |list: &[&str]| -> Vec<JobId> { list.iter().map(|id| id.parse().unwrap()).collect() };
-        let of = |text, list: &[&str]| -> Vec<(String, Why)> {
+        let of = |text, list: &[&str]| -> Vec<(String, RefusalKind)> {
             let refused = refusals(text, &ids(list)).into_iter();
             refused
                 .map(|refusal| (refusal.id.to_string(), refusal.why))
@@ -163,22 +163,22 @@ mod tests {
         let reported = "Invalid job id specified for job 999\nslurm_suspend error: No error\n";
         assert_eq!(
             of(reported, &["1", "999", "2"]),
-            [("999".into(), Why::Gone)]
+            [("999".into(), RefusalKind::Gone)]
         );
         let reported =
             "Job has already finished for job 11\nslurm_suspend error: Job has already finished\n";
-        assert_eq!(of(reported, &["11"]), [("11".into(), Why::Gone)]);
+        assert_eq!(of(reported, &["11"]), [("11".into(), RefusalKind::Gone)]);
         let reported = "Invalid user id for job 2\nInvalid user id for job 3_1\nslurm_suspend error: Invalid user id\n";
         assert_eq!(
             of(reported, &["2", "3_1"]),
-            [("2".into(), Why::NoRight), ("3_1".into(), Why::NoRight)]
+            [("2".into(), RefusalKind::NoRight), ("3_1".into(), RefusalKind::NoRight)]
         );
         let reported = "3_3: Invalid node name specified\n";
-        assert_eq!(of(reported, &["3_3"]), [("3_3".into(), Why::Other)]);
+        assert_eq!(of(reported, &["3_3"]), [("3_3".into(), RefusalKind::Other)]);
         let reported = "scontrol: error: Could not load state information for job 9999: Invalid job id specified\n";
-        assert_eq!(of(reported, &["9999"]), [("9999".into(), Why::Gone)]);
+        assert_eq!(of(reported, &["9999"]), [("9999".into(), RefusalKind::Gone)]);
         let reported = "slurm_update error: Access/permission denied\n";
-        assert_eq!(of(reported, &["7"]), [("7".into(), Why::NoRight)]);
+        assert_eq!(of(reported, &["7"]), [("7".into(), RefusalKind::NoRight)]);
         assert_eq!(
             of(
                 "slurm_load_jobs error: Unable to contact slurm controller\n",

@@ -111,7 +111,7 @@ fn gather(
     deadline: Instant,
     limit: Duration,
 ) -> Result<Output, SlurmError> {
-    let late = || SlurmError::Late {
+    let late = || SlurmError::Timeout {
         program: program.into(),
         limit,
     };

@@ -11,7 +11,7 @@ pub enum SlurmError {
     #[error(
         "{program} did not answer within {} s: check that slurmctld is running and reachable (`scontrol ping`)", .limit.as_secs_f64()
     )]
-    Late {
+    Timeout {
         /// The command.
         program: String,
         /// The time limit.

@@ -16,7 +16,7 @@ pub struct Text {
     pub text: String,
 }
 
-/// The configuration of a cluster. The key is the first file name of an entry of [`QUESTIONS`].
+/// The configuration of a cluster. The key is the first file name of an entry of [`EXPORT_COMMANDS`].
 pub type Texts = BTreeMap<&'static str, Text>;
 
 /// The output of the Slurm commands.
@@ -33,7 +33,7 @@ pub struct Exported {
 const SACCT_LIMIT: Duration = Duration::from_secs(600);
 
 /// The commands that print the configuration, and the names of the files for their output.
-pub(crate) const QUESTIONS: [(&str, &[&str]); 7] = [
+pub(crate) const EXPORT_COMMANDS: [(&str, &[&str]); 7] = [
     ("scontrol show config", &["config.txt", "slurm.conf"]),
     ("scontrol show node -o", &["nodes.txt"]),
     ("scontrol show partition -o", &["partitions.txt"]),
@@ -50,7 +50,7 @@ impl Exported {
     /// Returns the commands for a login node. The argument `since` is a time such as `now-4weeks`.
     pub fn commands(since: &str) -> Vec<String> {
         let jobs = format!("{} > jobs.txt", sacct(since));
-        let others = QUESTIONS.map(|(command, files)| format!("{command} > {}", files[0]));
+        let others = EXPORT_COMMANDS.map(|(command, files)| format!("{command} > {}", files[0]));
         std::iter::once(jobs).chain(others).collect()
     }
 }
@@ -82,7 +82,7 @@ impl Slurm {
     /// Exports the configuration. Returns the texts, and the reason for each text that is missing.
     pub fn set_up(&self) -> (Texts, Vec<String>) {
         let (mut texts, mut remarks) = (Texts::new(), Vec::new());
-        for (command, files) in QUESTIONS {
+        for (command, files) in EXPORT_COMMANDS {
             match self.answer(command) {
                 Ok(text) if text.text.trim().is_empty() => {
                     remarks.push(format!("`{command}` printed nothing"));

@@ -24,7 +24,7 @@ enum Part {
 /// after a crash. A job that is requeued has a new submission time and therefore a new key. Keys
 /// are ordered by the submission time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Key {
+pub struct JobKey {
     /// The submission time \[s since 1970, UTC\].
     pub submitted: i64,
     /// The number.
@@ -65,13 +65,13 @@ impl fmt::Display for JobId {
     }
 }
 
-impl FromStr for Key {
+impl FromStr for JobKey {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
         let (id, submitted) = text.split_once('@').unwrap_or((text, ""));
         let submitted = submitted.parse();
-        Ok(Key {
+        Ok(JobKey {
             id: id.parse()?,
             submitted: submitted
                 .map_err(|_| format!("`{text}` is not a job key such as 17@1795628139"))?,
@@ -79,7 +79,7 @@ impl FromStr for Key {
     }
 }
 
-impl fmt::Display for Key {
+impl fmt::Display for JobKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}@{}", self.id, self.submitted)
     }

@@ -28,14 +28,14 @@ mod queue;
 #[cfg(test)]
 pub(crate) mod tests;
 
-pub use actions::{ActionRefusal, Why};
+pub use actions::{ActionRefusal, RefusalKind};
 pub(crate) use amounts::{bytes, count, gres_of_node, seconds, whole};
 pub use columns::{ColumnTable, Unread};
 pub use error::SlurmError;
-pub(crate) use export::QUESTIONS;
+pub(crate) use export::EXPORT_COMMANDS;
 pub use export::{Exported, Text, Texts};
 pub use hostlist::{expand, is_plain};
-pub use id::{JobId, Key};
+pub use id::{JobId, JobKey};
 pub use nodes::{NodeRow, NodeState, Nodes};
 pub use queue::{Hold, JobState, QueueRow, SlurmQueue};
 

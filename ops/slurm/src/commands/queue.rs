@@ -4,11 +4,11 @@ use std::collections::{HashMap, HashSet};
 
 use super::amounts::{add_gres, bytes, instant, time_limit, tres, whole};
 use super::columns::{Cells, ColumnTable, Layout, STATES, layout};
-use super::{JobId, Key, Slurm, SlurmError, expand};
+use super::{JobId, JobKey, Slurm, SlurmError, expand};
 use synth_operator::Amounts;
 
 /// All waiting and running jobs of a partition. Each job has a different key.
-pub type SlurmQueue = ColumnTable<QueueRow, Key>;
+pub type SlurmQueue = ColumnTable<QueueRow, JobKey>;
 
 impl Slurm {
     /// Reads the queue. If the partition does not exist, the queue is empty.
@@ -73,7 +73,7 @@ impl SlurmQueue {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QueueRow {
     /// The key.
-    pub key: Key,
+    pub key: JobKey,
     /// The state.
     pub state: JobState,
     /// The reason why the job is held, if it is pending.
@@ -194,16 +194,16 @@ impl QueueRow {
         self.amounts.part(nodes).most(&self.per_node)
     }
 
-    pub(super) fn read(cells: &Cells<'_>) -> Result<Self, (String, Option<Key>)> {
+    pub(super) fn read(cells: &Cells<'_>) -> Result<Self, (String, Option<JobKey>)> {
         let unknown = |fault| (fault, None);
         let id = cells.read(ID, |text| text.parse::<JobId>().ok());
         let submitted = cells.read(SUBMITTED, instant).map_err(unknown)?;
         let id = id.map_err(unknown)?;
-        let key = Key { submitted, id };
+        let key = JobKey { submitted, id };
         QueueRow::of(key, cells).map_err(|fault| (fault, Some(key)))
     }
 
-    fn of(key: Key, cells: &Cells<'_>) -> Result<Self, String> {
+    fn of(key: JobKey, cells: &Cells<'_>) -> Result<Self, String> {
         let state = JobState::of(&word(cells, STATE)?);
         let reason = cells.free(REASON);
         let priority = cells.read(PRIORITY, whole::<u64>)?;

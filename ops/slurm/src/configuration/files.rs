@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use super::{CONF, SiteError, SlurmSite, of_texts};
-use crate::commands::{QUESTIONS, Text, Texts};
+use crate::commands::{EXPORT_COMMANDS, Text, Texts};
 
 /// Reads a site from slurm.conf, or from a folder with the files that are written by
 /// [`Exported::commands`](crate::commands::Exported::commands). Some of these files may be missing,
@@ -23,7 +23,7 @@ pub fn of_path(path: &Path) -> Result<SlurmSite, SiteError> {
         return of_texts(&Texts::from([(CONF, read(path)?)]));
     }
     let mut texts = Texts::new();
-    for (_, names) in QUESTIONS {
+    for (_, names) in EXPORT_COMMANDS {
         let mut paths = names.iter().rev().map(|name| path.join(name));
         if let Some(path) = paths.find(|path| path.is_file()) {
             texts.insert(names[0], read(&path)?);

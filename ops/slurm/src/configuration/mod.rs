@@ -80,7 +80,7 @@ pub fn of_texts(texts: &Texts) -> Result<SlurmSite, SiteError> {
         let told = format!("PriorityWeightPartition={weight} {why}: {NODES_HELP}");
         site.assumed.push(told);
     }
-    nodes::unfollowed(&mut site, &places);
+    nodes::report_unmodeled(&mut site, &places);
     nodes::partitions(&mut site, &records, &places)?;
     options::of_partitions(&records, &mut site);
     for (what, is_missing) in [

@@ -37,7 +37,7 @@ impl Places {
             return Ok(());
         }
         let node = node(record)?;
-        let amounts = node.has.0.iter();
+        let amounts = node.capacity.0.iter();
         let bases = amounts.filter_map(|(name, _)| name.split_once(':'));
         let has_several = bases.map(|own| own.0).duplicates().next().is_some();
         if has_several && !site.remarks.iter().any(|own| own.ends_with(SEVERAL_TYPES)) {
@@ -207,7 +207,7 @@ fn node(record: &Record) -> Result<SiteNode, SiteError> {
     }
     Ok(SiteNode {
         name: String::new(),
-        has,
+        capacity: has,
         weight: u32::try_from(number(&["Weight"], 1)?).unwrap_or(u32::MAX),
         is_up: record.text(&["State"]).is_none_or(is_up),
     })
@@ -224,7 +224,7 @@ fn is_up(state: &str) -> bool {
     !state.contains('*') && !state.split('+').any(is_down)
 }
 
-pub(super) fn unfollowed(site: &mut SlurmSite, places: &Places) {
+pub(super) fn report_unmodeled(site: &mut SlurmSite, places: &Places) {
     let down = site.nodes.iter().filter(|node| !node.is_up);
     let down: Vec<&str> = down.map(|node| node.name.as_str()).collect();
     if !down.is_empty() {

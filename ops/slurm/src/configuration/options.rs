@@ -50,7 +50,7 @@ const NUMBERS: [Number; 18] = numbers! {
 const PARAMETERS: &str = include_str!("parameters.txt");
 
 /// The settings that affect the start of jobs but are not modeled.
-const UNFOLLOWED: &str = include_str!("unfollowed.txt");
+const UNMODELED: &str = include_str!("unfollowed.txt");
 
 /// Returns each setting that is not modeled, with the values that have an effect, the assumption
 /// that is made instead, and whether it is reported first.
@@ -59,7 +59,7 @@ fn unfollowed<'a>(
     of: &'static str,
 ) -> impl Iterator<Item = (&'a Pair, String, &'static str, bool)> {
     const NEUTRAL: [&str; 5] = ["NO", "NONE", "UNLIMITED", "INFINITE", "0"];
-    UNFOLLOWED.lines().filter_map(move |line| {
+    UNMODELED.lines().filter_map(move |line| {
         let mut parts = line.trim_start_matches('!').split('|');
         let [kind, key, neutral, instead] = [(); 4].map(|()| parts.next().unwrap_or_default());
         let pair = record.pair(&[key]).filter(|_| kind == of)?;

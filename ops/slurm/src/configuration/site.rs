@@ -56,7 +56,7 @@ pub struct SiteNode {
     /// The node name.
     pub name: String,
     /// The amount of each resource of the node.
-    pub has: Tres,
+    pub capacity: Tres,
     /// The weight of the node. Nodes with a lower weight are selected first.
     pub weight: u32,
     /// Whether jobs can be started on the node.
@@ -67,8 +67,8 @@ impl SiteNode {
     /// Returns the amount of a resource by its name in logs. Memory is in GiB.
     pub fn amount(&self, resource: &str) -> f64 {
         match resource {
-            "memory" => self.has.get("mem").unwrap_or(0) as f64 / 1024.0,
-            name => self.has.get(name).unwrap_or(0) as f64,
+            "memory" => self.capacity.get("mem").unwrap_or(0) as f64 / 1024.0,
+            name => self.capacity.get(name).unwrap_or(0) as f64,
         }
     }
 }
@@ -222,7 +222,7 @@ pub mod scope {
     /// The time limit of a single job \[min\], and its amounts multiplied by the time limit.
     pub const MINUTES: usize = 5;
     /// The limit is the minimum amount of a single job.
-    pub const LEAST: usize = 6;
+    pub const MINIMUM: usize = 6;
 
     /// For each scope, the columns of `sacctmgr` with the number of jobs and the amounts of a QOS.
     pub(crate) const OF_QOS: &str = "GrpJobs GrpTRES;MaxJobsPU MaxTRESPU;MaxJobsPA MaxTRESPA;- MaxTRES;\

@@ -29,7 +29,7 @@ impl Conf {
         if let Some(kind) = other {
             return Err(SiteError(format!(
                 "{}; provide slurm.conf here, or the output of `scontrol show config`",
-                kind.words(name)
+                kind.describe(name)
             )));
         }
         let mut conf = Conf::default();

@@ -3,7 +3,7 @@
 use askama::Template;
 
 use super::SlurmOrder;
-use super::levels::A_DECADE;
+use super::levels::POINTS_PER_DECADE;
 use crate::commands::is_plain;
 use crate::templates;
 use synth_core::document::filled_in;
@@ -60,7 +60,7 @@ impl Site {
         Site {
             partitions: partitions.to_owned(),
             first: partitions.split(',').take(1).collect(),
-            words: order.priority.words("limit", "s"),
+            words: order.priority.describe("limit", "s"),
             reservations: order.reservations.rule(),
             cpu: plain(counted.cpu),
             gpu: plain(counted.gpu.unwrap_or(0.0)),
@@ -106,10 +106,10 @@ impl Points {
             wait: plain(levels.wait),
             offset: plain(levels.offset),
             base: plain(levels.base),
-            decade: A_DECADE,
+            decade: POINTS_PER_DECADE,
             leading,
             later: exponent > 0.0,
-            moves: order.priority.moves(),
+            moves: order.priority.changes_with_time(),
             offset_in_words: in_words(levels.offset, "s"),
             age_weight,
             off: off.round(),

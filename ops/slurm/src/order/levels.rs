@@ -4,7 +4,7 @@ use synth_multiresource::policy::Priority;
 
 /// The number of points for each factor of ten in the time limit or in the share. It is used for
 /// the quantity whose exponent has the larger absolute value.
-pub const A_DECADE: f64 = 600.0;
+pub const POINTS_PER_DECADE: f64 = 600.0;
 
 /// The maximum time limit \[min\], which is a year, and the maximum share \[CPUs\].
 const LIMITS: f64 = 525_600.0;
@@ -16,7 +16,7 @@ pub(super) const FULL_AGE: f64 = 7.0 * 86_400.0;
 /// The points of the priority in Slurm. Points are subtracted for each factor of ten in the time
 /// limit and in the share of a job, and points are added for each factor of ten in its wait.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct PriorityLevels {
+pub struct PriorityPoints {
     /// The number of points for each factor of ten in the time limit.
     pub limit: f64,
     /// The number of points for each factor of ten in the share.
@@ -30,14 +30,14 @@ pub struct PriorityLevels {
     pub base: f64,
 }
 
-impl PriorityLevels {
+impl PriorityPoints {
     /// Returns the points of an order by time limits. The exponent of the limit or of the share
     /// must not be 0.
     pub fn of(order: Priority) -> Self {
-        let scale = A_DECADE / order.size.abs().max(order.share.abs());
+        let scale = POINTS_PER_DECADE / order.size.abs().max(order.share.abs());
         let [limit, share] = [order.size, order.share].map(|exponent| exponent * scale);
         let most = limit.max(0.0) * LIMITS.log10() + share.max(0.0) * SHARES.log10();
-        PriorityLevels {
+        PriorityPoints {
             limit,
             share,
             wait: order.age * scale,

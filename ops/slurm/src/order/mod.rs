@@ -4,7 +4,7 @@
 //! # Theory
 //! If jobs are sorted by `a ln e + b ln p − g ln(w + c)` in ascending order, as with a [`Priority`]
 //! by time limits, the result is the same as for points in descending order, where the number of
-//! points for each factor of ten is an integer ([`PriorityLevels`]). The script job_submit.lua sets
+//! points for each factor of ten is an integer ([`PriorityPoints`]). The script job_submit.lua sets
 //! the constant terms at submission. The term of the wait is either the linear age factor of Slurm,
 //! or is updated periodically by a script.
 //!
@@ -23,10 +23,10 @@ use synth_multiresource::policy::{
     Backfilling, BackfillingConfig, Estimates, Priority, QueueOrder, Reservations, RuntimeEstimate,
 };
 use synth_multiresource::workload::Fleet;
-use synth_operator::usual;
+use synth_operator::common_resource;
 
 pub use export::export;
-pub use levels::{A_DECADE, PriorityLevels};
+pub use levels::{POINTS_PER_DECADE, PriorityPoints};
 
 /// An order of jobs by their time limit, their share of the servers, and their wait.
 #[derive(Clone, Debug, PartialEq)]
@@ -66,7 +66,7 @@ impl Counted {
         // The shares refer to the largest server, as in the policy.
         for resource in fleet.envelope().resources() {
             let (name, capacity) = (resource.name(), resource.capacity().value());
-            match usual(name, ["cpu", "", "gpu"]) {
+            match common_resource(name, ["cpu", "", "gpu"]) {
                 Some(("cpu", _)) => cpus = Some(capacity),
                 Some(("gpu", _)) => gpus = Some(capacity),
                 // A type of GPU is counted as a GPU.
@@ -101,7 +101,7 @@ impl SlurmOrder {
     pub fn of_policy(checked: &Checked) -> Result<Self, String> {
         let mut family = checked.artifact().policy.clone();
         let called = family.called();
-        let Some(policy) = family.by_jobs() else {
+        let Some(policy) = family.job_order_mut() else {
             return Err(format!(
                 "the policy ({called}) cannot be expressed by the priority of Slurm, because it is not an order of jobs by limit, CPUs and wait: use a rule such as easy+saf, or let a process release the jobs (`synth export slurm`)"
             ));
@@ -109,7 +109,7 @@ impl SlurmOrder {
         let fleet = checked.workload();
         let order = SlurmOrder::checked(policy)?;
         let unit = fleet.time_unit();
-        let is_timed = order.priority.moves() || order.longest_wait.is_some();
+        let is_timed = order.priority.changes_with_time() || order.longest_wait.is_some();
         let Some(second) = seconds_in(unit).or((!is_timed).then_some(1.0)) else {
             return Err(format!(
                 "the policy measures time in `{unit}`, which cannot be converted to seconds: generate it from a workload in s, min, h or d"
@@ -172,7 +172,7 @@ impl SlurmOrder {
     }
 
     /// Returns the points that express this order.
-    pub fn levels(&self) -> PriorityLevels {
-        PriorityLevels::of(self.priority)
+    pub fn levels(&self) -> PriorityPoints {
+        PriorityPoints::of(self.priority)
     }
 }

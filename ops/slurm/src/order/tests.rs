@@ -3,8 +3,8 @@
 use synth_multiresource::policy::Priority;
 use synth_multiresource::workload::Fleet;
 
-use super::levels::{A_DECADE, FULL_AGE};
-use super::{Counted, PriorityLevels, SlurmOrder, export};
+use super::levels::{POINTS_PER_DECADE, FULL_AGE};
+use super::{Counted, PriorityPoints, SlurmOrder, export};
 
 fn named(text: &str) -> Result<SlurmOrder, String> {
     SlurmOrder::named(text).unwrap()
@@ -12,10 +12,10 @@ fn named(text: &str) -> Result<SlurmOrder, String> {
 
 #[test]
 fn scales_the_largest_exponent_to_600_points_per_decade() {
-    let saf = PriorityLevels::of(Priority::SMALLEST_AREA);
+    let saf = PriorityPoints::of(Priority::SMALLEST_AREA);
     assert_eq!((saf.limit, saf.share, saf.wait), (600.0, 600.0, 0.0));
     assert_eq!(saf.base, 7034.0);
-    let wfp3 = PriorityLevels::of(Priority::wfp3(3600.0));
+    let wfp3 = PriorityPoints::of(Priority::wfp3(3600.0));
     assert_eq!((wfp3.limit, wfp3.share, wfp3.wait), (600.0, -200.0, 600.0));
     // Here a wait of seven days is compared with an hour: 600 · log10(1 + 168).
     let (weight, off) = wfp3.age_weight();
@@ -36,7 +36,7 @@ fn site_factors_stay_in_the_range_of_slurm() {
         }
         let least_age = f64::abs(size).max(f64::abs(share)) / 50.0;
         for age in [0.0, least_age, 20.0] {
-            let levels = PriorityLevels::of(Priority {
+            let levels = PriorityPoints::of(Priority {
                 size,
                 share,
                 age,
@@ -46,7 +46,7 @@ fn site_factors_stay_in_the_range_of_slurm() {
                 let points = levels.base - levels.limit * limit - levels.share * cpus;
                 assert!((1.0..2e6).contains(&points), "{size} {share}: {points}");
             }
-            assert!(levels.limit.abs().max(levels.share.abs()) == A_DECADE);
+            assert!(levels.limit.abs().max(levels.share.abs()) == POINTS_PER_DECADE);
         }
     }
 }

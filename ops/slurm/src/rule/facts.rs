@@ -7,9 +7,9 @@ use super::jobs::Facts;
 use super::limits::{Limits, MINUTE};
 use crate::configuration::{Association, SlurmSite, factor};
 use itertools::Itertools as _;
-use synth_core::document::number_of;
+use synth_core::document::name_hash;
 use synth_traces::replay::{Log, ReplayJob};
-use synth_traces::trace::{Observed, Reason, SentTo};
+use synth_traces::trace::{Observed, Reason, Destination};
 
 /// The facts of the jobs of a log, and the assumptions that were made.
 #[derive(Clone, Debug, Default)]
@@ -35,7 +35,7 @@ pub fn clock_of(log: &Log) -> f64 {
 pub fn prepare(site: &mut SlurmSite, log: &mut Log) -> Result<Option<String>, String> {
     assume(site, log);
     let kept = log.jobs.len();
-    let above = above(site, log);
+    let above = jobs_above_limits(site, log);
     let lines: HashSet<u32> = above.values().flat_map(|own| own.keys().copied()).collect();
     log.leave_out(Reason::AboveLimit, |job| lines.contains(&job.line));
     let left_out = kept - log.jobs.len();
@@ -72,7 +72,7 @@ const MOST_LIMITS: usize = 8;
 const OVERRUN: f64 = 2.0;
 
 /// Returns a description of each job that exceeds a limit on its own, by limit and by line.
-fn above(site: &SlurmSite, log: &Log) -> BTreeMap<String, BTreeMap<u32, String>> {
+fn jobs_above_limits(site: &SlurmSite, log: &Log) -> BTreeMap<String, BTreeMap<u32, String>> {
     let resources = log.servers.resources.iter().map(String::as_str);
     let kinds = log.vectors.iter().zip(log.nodes.iter().copied());
     let limits = Limits::new(&Arc::new(site.clone()), resources, kinds);
@@ -88,7 +88,7 @@ fn above(site: &SlurmSite, log: &Log) -> BTreeMap<String, BTreeMap<u32, String>>
         let ran = job.size / minute - OVERRUN;
         let limit = if known.is_finite() { known } else { ran };
         let exceeded = match holds(site, &capacities, p, log, kind) {
-            true => limits.never(kind, limit, &facts),
+            true => limits.limit_that_prevents_start(kind, limit, &facts),
             false => Some("the nodes of each partition".into()),
         };
         if let Some(exceeded) = exceeded {
@@ -101,7 +101,7 @@ fn above(site: &SlurmSite, log: &Log) -> BTreeMap<String, BTreeMap<u32, String>>
 
 fn assume(site: &mut SlurmSite, log: &Log) {
     let classes = &log.account.classes;
-    let tells = |of: fn(&SentTo) -> &String| classes.iter().any(|own| !of(own).is_empty());
+    let tells = |of: fn(&Destination) -> &String| classes.iter().any(|own| !of(own).is_empty());
     let has_users = log.jobs.iter().any(|job| job.user != 0);
     let has_accounts = tells(|own| &own.account);
     let [_, fair_share, .., qos, assoc] = match site.priority.is_multifactor {
@@ -263,7 +263,7 @@ impl<'a> Places<'a> {
         Facts {
             partition: self.partition(partition).unwrap_or(self.default),
             user: number,
-            account: number_of(account.as_bytes()),
+            account: name_hash(account.as_bytes()),
             association: association.copied(),
             qos: self.qos.get(qos).or_else(default_qos).copied(),
             site_factor: 0.0,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::jobs::Facts;
 use crate::configuration::{Association, LimitSet, SlurmSite, scope};
-use synth_core::number::shown;
+use synth_core::number::format_number;
 
 #[derive(Clone, Debug)]
 pub(super) struct Limits {
@@ -127,13 +127,13 @@ impl Limits {
             let is_qos = n < self.site.qos.len();
             // The other limits have already been inherited from the parents.
             let is_above = !is_qos && facts.association != Some((n - self.site.qos.len()) as u32);
-            for scope in 0..minutes.map_or(scope::JOB, |_| scope::LEAST) + 1 {
+            for scope in 0..minutes.map_or(scope::JOB, |_| scope::MINIMUM) + 1 {
                 if is_above && scope != scope::GROUP {
                     continue;
                 }
                 let key = keys(facts).get(scope).copied();
                 let running = key.and_then(|key| self.running.get(&(n, scope, key)));
-                for (name, most) in &self.of(n)[scope].0 {
+                for (name, most) in &self.limits_of_holder(n)[scope].0 {
                     let (name, most) = (name.as_str(), *most);
                     let is_limited = |scope: usize| limited.contains(&(scope, name));
                     let of_users = !is_qos && scope == scope::USER;
@@ -150,7 +150,7 @@ impl Limits {
                     let is_within = match scope {
                         scope::NODE => is_within((more / job[NODES].max(1.0)).floor()),
                         scope::MINUTES => is_within(more * minutes.unwrap_or(0.0)),
-                        scope::LEAST => more + TOLERANCE >= most as f64,
+                        scope::MINIMUM => more + TOLERANCE >= most as f64,
                         _ => is_within(more),
                     };
                     if !is_within {
@@ -170,7 +170,7 @@ impl Limits {
 
     /// Returns the limit that prevents a job of type `i` with the time limit `minutes` from ever
     /// starting.
-    pub(super) fn never(&self, i: usize, minutes: f64, facts: &Facts) -> Option<String> {
+    pub(super) fn limit_that_prevents_start(&self, i: usize, minutes: f64, facts: &Facts) -> Option<String> {
         let site = &self.site;
         let nodes = self.types[i][NODES];
         let own = &site.partitions[facts.partition as usize];
@@ -222,21 +222,21 @@ impl Limits {
                 (MEMORY, _) => "MiB",
                 _ => &self.names[place],
             };
-            (count > 0.0).then(|| format!("{} {name}, ", shown(count)))
+            (count > 0.0).then(|| format!("{} {name}, ", format_number(count)))
         };
         let places = [CPUS, NODES].into_iter().chain(MEMORY..self.names.len());
         let amounts: String = places.filter_map(amount).collect();
-        format!("{amounts}limit {} min", shown(rounded(minutes.max(0.0))))
+        format!("{amounts}limit {} min", format_number(rounded(minutes.max(0.0))))
     }
 
     /// Returns the maximum time limit of a job \[s\].
     pub(super) fn max_wall(&self, facts: &Facts) -> Option<f64> {
-        let of = |n: usize| self.of(n)[scope::MINUTES].get("");
+        let of = |n: usize| self.limits_of_holder(n)[scope::MINUTES].get("");
         let minutes = self.holders(facts, false).find_map(of)?;
         Some(minutes as f64 * MINUTE)
     }
 
-    fn of(&self, n: usize) -> &LimitSet {
+    fn limits_of_holder(&self, n: usize) -> &LimitSet {
         match self.site.qos.get(n) {
             Some(qos) => &qos.limits,
             None => &self.site.associations[n - self.site.qos.len()].limits,

@@ -43,16 +43,16 @@ use priority::Factors;
 use times::Times;
 
 use crate::configuration::{SitePartition, SlurmSite, factor};
-use crate::order::PriorityLevels;
+use crate::order::PriorityPoints;
 use fixedbitset::FixedBitSet;
 use synth_core::number::seconds_in;
-use synth_multiresource::policy::{Event, Job, Knows, Policy, System};
-use synth_multiresource::simulator::OtherRule as _;
+use synth_multiresource::policy::{Event, Job, Information, Policy, System};
+use synth_multiresource::simulator::ExternalRule as _;
 use synth_multiresource::workload::{Fleet, JobType};
 
 /// An event is due if it is at most this time in the future \[s\], because there are rounding
 /// errors when units are converted.
-const GRAIN: f64 = 1e-6;
+const TIME_TOLERANCE: f64 = 1e-6;
 /// The time limit that is used for a job without a limit \[s\].
 const YEAR: f64 = 365.0 * 86_400.0;
 
@@ -69,13 +69,13 @@ pub struct SlurmPolicy {
     /// The facts of each job, indexed by its number. The default is used if there are no facts.
     jobs: Arc<[Facts]>,
     /// The order of the jobs, if their site factors are set by a submit script.
-    levels: Option<PriorityLevels>,
+    levels: Option<PriorityPoints>,
     /// The length of a second in the time unit of the rule.
     second: f64,
     /// The time of day at time 0 \[s\]. The steps of plans are multiples on this clock.
     clock: f64,
-    /// If this is [`Knows::Sizes`], the sizes are used as time limits.
-    knows: Knows,
+    /// If this is [`Information::Sizes`], the sizes are used as time limits.
+    knows: Information,
     members: Vec<FixedBitSet>,
     nodes: Nodes,
     limits: Limits,
@@ -159,9 +159,9 @@ impl SlurmPolicy {
             limits: Limits::new(&site, names, types),
             factors: Factors::new(&site, cpus.sum(), count),
             second: rule.second.unwrap_or(1.0 / unit),
-            knows: rule.knows(fleet),
+            knows: rule.information(fleet),
             clock: rule.clock,
-            levels: rule.order.map(PriorityLevels::of),
+            levels: rule.order.map(PriorityPoints::of),
             jobs,
             waiting: Vec::new(),
             running: Vec::new(),
@@ -179,13 +179,13 @@ impl SlurmPolicy {
     }
 
     fn wait(&mut self, i: usize, job: Job, system: &System) {
-        if self.waiting.is_empty() && self.moves() {
+        if self.waiting.is_empty() && self.order_changes_with_time() {
             self.reorder(self.now(system));
         }
         let facts = self.facts(job.number);
         let partition = &self.site.partitions[facts.partition as usize];
         let own = match self.knows {
-            Knows::Sizes => system.work_left(job),
+            Information::Sizes => system.work_left(job),
             _ => system.limit_of(job),
         };
         let own = Some(own / self.second).filter(|own| own.is_finite());
@@ -267,13 +267,13 @@ impl SlurmPolicy {
         self.factors.used(usage, now);
     }
 
-    fn look_later(&mut self, now: f64) {
+    fn schedule_periodic_passes(&mut self, now: f64) {
         let own = &self.site;
         let next = |period: f64| {
             let period = period.max(1.0);
-            ((now + GRAIN) / period).floor() * period + period
+            ((now + TIME_TOLERANCE) / period).floor() * period + period
         };
-        if self.moves() && self.times.priorities == f64::INFINITY {
+        if self.order_changes_with_time() && self.times.priorities == f64::INFINITY {
             self.times.priorities = next(own.priority.calc_period);
         }
         // If the queue is shorter, this pass is the same as the previous pass.
@@ -288,7 +288,7 @@ impl SlurmPolicy {
         self.site.priority.is_multifactor || self.levels.is_some()
     }
 
-    fn moves(&self) -> bool {
+    fn order_changes_with_time(&self) -> bool {
         let weights = &self.site.priority.weights;
         self.priority_is_a_sum()
             && (weights[factor::AGE] > 0.0 || weights[factor::FAIR_SHARE] > 0.0)
@@ -305,7 +305,7 @@ impl SlurmPolicy {
 }
 
 impl Policy for SlurmPolicy {
-    fn knows(&self) -> Knows {
+    fn information(&self) -> Information {
         self.knows
     }
 
@@ -321,7 +321,7 @@ impl Policy for SlurmPolicy {
     fn note(&mut self, event: Event, system: &mut System) {
         let now = self.now(system);
         let scheduler = &self.site.scheduler;
-        self.times.go_on(now);
+        self.times.resume(now);
         let queued = (self.times.last_queued + scheduler.batch_sched_delay).max(now);
         match event {
             Event::Arrival(i) => {
@@ -345,7 +345,7 @@ impl Policy for SlurmPolicy {
 
     fn decide(&mut self, system: &mut System) {
         let now = self.now(system);
-        let is_due = |at: f64| at <= now + GRAIN;
+        let is_due = |at: f64| at <= now + TIME_TOLERANCE;
         if is_due(self.times.priorities) {
             self.reorder(now);
             self.times.priorities = f64::INFINITY;
@@ -377,7 +377,7 @@ impl Policy for SlurmPolicy {
         if self.waiting.is_empty() || self.running.is_empty() && is_over {
             self.times.stop();
         } else {
-            self.look_later(now);
+            self.schedule_periodic_passes(now);
         }
         system.wake_at((self.times.next() - self.clock) * self.second);
     }

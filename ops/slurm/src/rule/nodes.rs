@@ -80,7 +80,7 @@ fn add(free: &mut [f64], amounts: &[f64], sign: f64) {
 }
 
 /// If a running job has exceeded its limit, we assume that it ends after this time \[s\].
-const ANY_TIME: f64 = 1.0;
+const OVERRUN_ALLOWANCE: f64 = 1.0;
 /// Slurm groups the ends of jobs into windows \[s\]. Each window is twice as long as the previous
 /// one (`_will_run_test` in job_test.c).
 const FIRST_WINDOW: f64 = 30.0;
@@ -169,7 +169,7 @@ impl Nodes {
     }
 
     /// Returns the servers in `among` on which a job of type `i` can be started now.
-    pub(super) fn room_now(
+    pub(super) fn servers_free_now(
         &self,
         i: usize,
         among: &FixedBitSet,
@@ -183,7 +183,7 @@ impl Nodes {
 
     /// Returns the earliest start \[s\] and the servers in `among` of a job of type `i` if jobs run
     /// until their limits, or `None` if it never fits.
-    pub(super) fn earliest(
+    pub(super) fn earliest_start(
         &self,
         i: usize,
         among: &FixedBitSet,
@@ -203,7 +203,7 @@ impl Nodes {
             (now, at)
         } else {
             let until = self.window_of(at, among);
-            (if until <= now { now + ANY_TIME } else { until }, until)
+            (if until <= now { now + OVERRUN_ALLOWANCE } else { until }, until)
         };
         let there = ready.iter().filter(|(at, _)| *at <= until);
         let free = |(_, n): &(f64, usize)| (*n, self.free_at(*n, until, system));

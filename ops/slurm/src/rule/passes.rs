@@ -47,7 +47,7 @@ impl SlurmPolicy {
             let mut among = self.members[p].clone();
             among.difference_with(&blocked);
             let allowed = self.limits.allow_one(&own.facts);
-            let room = || self.nodes.room_now(own.i, &among, system);
+            let room = || self.nodes.servers_free_now(own.i, &among, system);
             let room = allowed.then(room).flatten();
             let allowed = allowed && (room.is_none() || self.allows(&own));
             if !allowed && !scheduler.assoc_limit_stop {
@@ -163,7 +163,7 @@ impl SlurmPolicy {
         loop {
             let (left, mut later) = plan.left(from, from + own.limit, members);
             let found = (left.count_ones(..) >= count)
-                .then(|| self.nodes.earliest(own.i, &left, now, system))
+                .then(|| self.nodes.earliest_start(own.i, &left, now, system))
                 .flatten();
             if let Some((start, servers)) = found {
                 let start = start.max(from);

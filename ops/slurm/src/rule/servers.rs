@@ -7,14 +7,14 @@ use super::jobs::Facts;
 use crate::configuration::{SiteNode, SitePartition, SlurmSite};
 use itertools::Itertools as _;
 use synth_core::number::Decimal;
-use synth_multiresource::policy::{Knows, Policy, Priority, Unsuitable};
-use synth_multiresource::simulator::OtherRule;
-use synth_multiresource::workload::{self, Fleet, KnownSize};
+use synth_multiresource::policy::{Information, Policy, Priority, Unsuitable};
+use synth_multiresource::simulator::ExternalRule;
+use synth_multiresource::workload::{self, Fleet, SizeInformation};
 use synth_traces::trace::{ServerShape, Servers};
 
 impl SlurmSite {
     /// Returns the default site with one partition of all servers and FCFS with backfilling.
-    pub fn plain(fleet: &Fleet) -> Self {
+    pub fn single_partition(fleet: &Fleet) -> Self {
         let node = |n: usize| SiteNode {
             name: format!("n{}", n + 1),
             weight: 1,
@@ -36,7 +36,7 @@ impl SlurmSite {
 
     /// Returns the nodes as servers, grouped by capacity, and the server index of each node.
     pub fn servers(&self) -> (Servers, Vec<usize>) {
-        let amounts = self.nodes.iter().flat_map(|node| &node.has.0);
+        let amounts = self.nodes.iter().flat_map(|node| &node.capacity.0);
         let names = amounts.filter_map(|(name, _)| match name.as_str() {
             "mem" => self.scheduler.counts_memory.then_some("memory"),
             name => Some(name),
@@ -71,7 +71,7 @@ impl SlurmSite {
 /// The rule `slurm` for a site or for the servers of a fleet.
 #[derive(Clone, Debug, Default)]
 pub struct SlurmRule {
-    /// The site and the facts of each job, or `None` to use [`SlurmSite::plain`].
+    /// The site and the facts of each job, or `None` to use [`SlurmSite::single_partition`].
     pub at: Option<(Arc<SlurmSite>, Arc<[Facts]>)>,
     /// The order of the jobs, if their site factors are set by a submit script.
     pub order: Option<Priority>,
@@ -110,20 +110,20 @@ impl SlurmRule {
     }
 }
 
-impl OtherRule for SlurmRule {
+impl ExternalRule for SlurmRule {
     fn name(&self) -> &'static str {
         SlurmRule::NAME
     }
 
-    fn knows(&self, fleet: &Fleet) -> Knows {
-        match fleet.envelope().known() {
-            Some(KnownSize::Limit(_) | KnownSize::TypeLimit) => Knows::Estimates,
-            _ => Knows::Sizes,
+    fn information(&self, fleet: &Fleet) -> Information {
+        match fleet.envelope().size_information() {
+            Some(SizeInformation::Limit(_) | SizeInformation::TypeLimit) => Information::Estimates,
+            _ => Information::Sizes,
         }
     }
 
     fn rule(&self, fleet: &Fleet) -> Result<Box<dyn Policy>, Unsuitable> {
-        let plain = || (Arc::new(SlurmSite::plain(fleet)), Arc::default());
+        let plain = || (Arc::new(SlurmSite::single_partition(fleet)), Arc::default());
         let at = self.at.clone().unwrap_or_else(plain);
         let servers = match &self.at {
             Some((site, _)) => in_fleet(site, fleet),

@@ -10,14 +10,14 @@ use super::{Facts, SlurmRule};
 use crate::configuration::{
     Association, PrioritySettings, Qos, SiteNode, SitePartition, SlurmSite, Tres, factor, scope,
 };
-use synth_multiresource::simulator::OtherRule as _;
-use synth_traces::replay::{Clock, DecisionState, Kinds, Log, Speed, Walk, gathered};
+use synth_multiresource::simulator::ExternalRule as _;
+use synth_traces::replay::{Clock, DecisionState, DemandKinds, Log, Speed, Walk, replay_workload};
 use synth_traces::trace::{ReadOptions, Source, Trace};
 
 fn site(nodes: usize) -> SlurmSite {
     let node = |n: usize| SiteNode {
         name: format!("n{n}"),
-        has: Tres(vec![("cpu".into(), 4)]),
+        capacity: Tres(vec![("cpu".into(), 4)]),
         weight: 1,
         is_up: true,
     };
@@ -95,8 +95,8 @@ fn starts_of(site: &SlurmSite, text: String, change: impl Fn(usize, &mut Facts))
 
 fn walked(site: &SlurmSite, log: &Log, facts: Vec<Facts>) -> Vec<f64> {
     let clock = Clock::whole(Speed::ONE);
-    let kinds = Kinds::exact(log);
-    let (fleet, types) = gathered(log, &log.jobs, &kinds, clock, 0.0, false).unwrap();
+    let kinds = DemandKinds::exact(log);
+    let (fleet, types) = replay_workload(log, &log.jobs, &kinds, clock, 0.0, false).unwrap();
     let rule = SlurmRule {
         at: Some((Arc::new(site.clone()), facts.into())),
         ..SlurmRule::default()
@@ -335,7 +335,7 @@ fn partition_qos_takes_precedence() {
 #[test]
 fn partitions_keep_their_nodes_of_different_shapes() {
     let mut own = site(2);
-    own.nodes[0].has.set("cpu", Some(8));
+    own.nodes[0].capacity.set("cpu", Some(8));
     part(&mut own);
     let rows = [(0, 100, 120, 1, 8), (1, 10, 60, 1, 4), (2, 10, 60, 1, 4)];
     let found = starts(&own, &rows, |n, facts| facts.partition = u32::from(n == 1));
@@ -360,8 +360,8 @@ fn of_types(nodes: &[&str], jobs: &[(u32, &str)]) -> Vec<f64> {
     for (node, types) in own.nodes.iter_mut().zip(nodes) {
         let types = types.split(',').map(|own| (format!("gpu:{own}"), 2));
         let all = 2 * types.clone().count() as u64;
-        node.has.set("gpu", Some(all));
-        node.has.0.extend(types);
+        node.capacity.set("gpu", Some(all));
+        node.capacity.0.extend(types);
     }
     let mut text =
         String::from("JobID|Submit|Start|End|ElapsedRaw|State|ReqTRES|AllocTRES|TimelimitRaw\n");

@@ -39,7 +39,7 @@ impl Times {
     }
 
     /// Records the passes that were due while the queue was empty.
-    pub(super) fn go_on(&mut self, now: f64) {
+    pub(super) fn resume(&mut self, now: f64) {
         let [queued, backfill] = std::mem::replace(&mut self.idle, [f64::INFINITY; 2]);
         if queued <= now {
             self.last_queued = queued;

@@ -4,8 +4,8 @@ use std::cmp::Ordering;
 
 use itertools::Itertools as _;
 
-use super::results::Played;
-use crate::multiresource::replay::{Groups, Kinds, Log, Visit, WindowMeasures};
+use super::results::ReplayResult;
+use crate::multiresource::replay::{Groups, DemandKinds, Log, Visit, WindowMeasures};
 use crate::simulation::{Stint, Stretch};
 
 const JOBS: usize = 400;
@@ -14,7 +14,7 @@ const JOBS: usize = 400;
 /// start times are not known. It is around the start of the job that waited for the longest time,
 /// among the jobs that hold the most, and three quarters of it are before this start. The length is
 /// twice the run time above which there is half of the work, but there are at most [`JOBS`] jobs.
-fn busiest(visits: &[Visit], kinds: &Kinds) -> Option<[f64; 2]> {
+fn busiest(visits: &[Visit], kinds: &DemandKinds) -> Option<[f64; 2]> {
     if visits.iter().any(|visit| visit.start.is_nan()) {
         return None;
     }
@@ -44,9 +44,9 @@ fn busiest(visits: &[Visit], kinds: &Kinds) -> Option<[f64; 2]> {
 }
 
 pub(super) fn stretch(
-    (log, groups, kinds): (&Log, &Groups, &Kinds),
+    (log, groups, kinds): (&Log, &Groups, &DemandKinds),
     visits: &[Visit],
-    first: Option<&Played>,
+    first: Option<&ReplayResult>,
     measured: &WindowMeasures,
 ) -> Option<Stretch> {
     let used = &first.map_or(measured, |first| &first.measured).utilization;

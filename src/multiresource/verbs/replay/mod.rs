@@ -16,17 +16,17 @@ pub use types::places;
 
 use std::path::Path;
 
-use crate::document::{all_bytes_of, called};
+use crate::document::{all_bytes_of, display_name};
 use crate::kind::{Caller, Notice, RunVerb, VerbOutput, VerbResult, document, refuse};
 use crate::multiresource::workload::Fleet;
 use crate::number::Decimal;
 use crate::simulation::Settings;
 use recorded::run_once;
-use stage::Stage;
+use stage::ReplayPlan;
 
 impl RunVerb for Arguments {
     fn run(&self, caller: &mut Caller<'_>) -> VerbResult<VerbOutput> {
-        let stage = Stage::read(self, caller)?;
+        let stage = ReplayPlan::read(self, caller)?;
         let replays = stage.replayed(&mut caller.doing())?;
         let failed = replays.failures().next();
         if let (Some((_, _, why)), [_]) = (&failed, &*self.policies) {
@@ -58,7 +58,7 @@ pub fn run_recorded(
     settings: &Settings,
     caller: &mut Caller<'_>,
 ) -> VerbResult<VerbOutput> {
-    let name = called(file);
+    let name = display_name(file);
     let text = all_bytes_of(file).map_err(|why| format!("cannot read {name}: {why}"))?;
     caller.notify(Notice::Interruptible);
     let (jobs, changes) = ((&*name, &*text), caller.changes);

@@ -7,13 +7,13 @@ use serde::Serialize;
 
 use crate::artifact::Changes;
 use crate::kind::{NamedPolicy, VerbError, refuse};
-use crate::law::Size;
+use crate::law::SizeDistribution;
 use crate::multiresource::MultiresourceKind;
 use crate::multiresource::replay::{
     Clock, DecisionState, ReplayJob, Visit, record, replay, visits,
 };
-use crate::multiresource::verbs::resolve::has_types_of;
-use crate::multiresource::workload::{Fleet, KnownSize, Workload};
+use crate::multiresource::verbs::resolve::check_same_types;
+use crate::multiresource::workload::{Fleet, SizeInformation, Workload};
 use crate::number::Decimal;
 use crate::simulation::{Sampler, Settings, Streams};
 
@@ -31,7 +31,7 @@ pub struct Recorded {
     pub time_unit: String,
     /// The distribution of the time for which a job holds its capacity before it runs.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub start_latency: Option<Size>,
+    pub start_latency: Option<SizeDistribution>,
     /// The seed for the random numbers of the policy, the start latencies and the limits, or `None`
     /// if nothing is random.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -80,7 +80,7 @@ pub(super) fn run_once(
 ) -> Result<Recorded, VerbError> {
     let mut fleet = workload.cloned();
     let policy = NamedPolicy::<MultiresourceKind>::resolve(name, workload, changes)?;
-    has_types_of(&policy, &mut fleet)?;
+    check_same_types(&policy, &mut fleet)?;
     let Some(mut fleet) = fleet else {
         return refuse(format!(
             "the rule {name} requires a workload with the job types and the servers; use `--workload FILE` to specify it"
@@ -98,7 +98,7 @@ pub(super) fn run_once(
     let (drawn, is_drawn) = draw(&mut jobs, envelope, settings.seed);
     let types = (0..names.len() as u32).collect();
     let scene = DecisionState {
-        latency: envelope.start_latency().map_or(0.0, Size::mean),
+        latency: envelope.start_latency().map_or(0.0, SizeDistribution::mean),
         drawn,
         seed: settings.seed,
         ..DecisionState::new(&jobs, types, fleet.clone(), Clock::as_written())
@@ -134,8 +134,8 @@ pub(super) fn run_once(
 /// Generates limits and start latencies. Returns the latencies, and `true` if anything is random.
 fn draw(jobs: &mut [ReplayJob], workload: &Workload, seed: u64) -> (Vec<f64>, bool) {
     let mut stream = Streams::new(seed, 0).sizes;
-    let factor = match workload.known() {
-        Some(KnownSize::Limit(factor)) => Some(factor),
+    let factor = match workload.size_information() {
+        Some(SizeInformation::Limit(factor)) => Some(factor),
         _ => None,
     };
     let laws = [workload.start_latency(), factor];
@@ -145,14 +145,14 @@ fn draw(jobs: &mut [ReplayJob], workload: &Workload, seed: u64) -> (Vec<f64>, bo
         let drawn = latency.as_ref().map(|law| law.draw(&mut stream));
         latencies.extend(drawn);
         let of_type = workload.types()[job.kind as usize].limit();
-        job.limit = match (workload.known(), &factor, of_type) {
+        job.limit = match (workload.size_information(), &factor, of_type) {
             (_, Some(factor), _) => job.size * factor.draw(&mut stream),
-            (Some(KnownSize::TypeLimit), _, Some(limit)) => job.size.max(limit.value()),
+            (Some(SizeInformation::TypeLimit), _, Some(limit)) => job.size.max(limit.value()),
             _ => job.size,
         };
     }
     let mut laws = laws.into_iter().flatten();
-    let is_random = laws.any(|law| !matches!(law, Size::Deterministic { .. }));
+    let is_random = laws.any(|law| !matches!(law, SizeDistribution::Deterministic { .. }));
     (latencies, is_random)
 }
 

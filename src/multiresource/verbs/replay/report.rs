@@ -1,7 +1,7 @@
 use itertools::{Itertools as _, chain};
 
 use super::recorded::Recorded;
-use super::results::{AtPace, Played, RECORDED, Replays};
+use super::results::{SpeedResults, ReplayResult, RECORDED, Replays};
 use crate::multiresource::replay::{SeriesStep, Window};
 use crate::multiresource::report::start_latency_of;
 use crate::report::plot::{Chart, Curve, Figure, Point, Scale, front};
@@ -48,18 +48,18 @@ fn names(replays: &Replays) -> Vec<&str> {
     first.map(|own| own.policy.as_str()).collect()
 }
 
-fn played(at: &AtPace) -> impl Iterator<Item = (&str, &Played)> + Clone {
+fn played(at: &SpeedResults) -> impl Iterator<Item = (&str, &ReplayResult)> + Clone {
     let named = at.policies.iter();
     named.filter_map(|own| Some((&*own.policy, own.replayed.as_deref()?)))
 }
 
-fn pace(at: &AtPace) -> String {
+fn pace(at: &SpeedResults) -> String {
     format!("speed {}, load {:.3}", at.speed, at.load)
 }
 
-fn headline(at: &AtPace) -> Option<String> {
+fn headline(at: &SpeedResults) -> Option<String> {
     let policies = played(at).filter(|(name, _)| *name != RECORDED);
-    let wait = |own: &Played| own.measured.mean_wait;
+    let wait = |own: &ReplayResult| own.measured.mean_wait;
     let (best, own) = policies.min_by(|a, b| wait(a.1).total_cmp(&wait(b.1)))?;
     Some(format!(
         "At {}, the policy with the shortest mean wait is {best}, with a mean wait of {}.",
@@ -132,7 +132,7 @@ fn warnings(replays: &Replays) -> Vec<String> {
     notes
 }
 
-fn measured(replays: &Replays, at: &AtPace) -> Section {
+fn measured(replays: &Replays, at: &SpeedResults) -> Section {
     let (from, to) = (percent(replays.window.from), percent(replays.window.to));
     let mut section = table!(format!("At {}", pace(at)), played(at), (name, own) => {
         "policy" => name,
@@ -175,7 +175,7 @@ fn measured(replays: &Replays, at: &AtPace) -> Section {
     })
 }
 
-fn groups(at: &AtPace) -> Section {
+fn groups(at: &SpeedResults) -> Section {
     let groups = played(at).next().map_or(&[][..], |(_, own)| &own.groups);
     let mut section = table!("Mean wait of groups of jobs", groups, own => {
         "jobs of" => &own.name,
@@ -191,7 +191,7 @@ fn groups(at: &AtPace) -> Section {
     section
 }
 
-fn over_time(replays: &Replays, at: &AtPace) -> Section {
+fn over_time(replays: &Replays, at: &SpeedResults) -> Section {
     const DAY: f64 = 86_400.0;
     let figure = |what: &str, of: &dyn Fn(&SeriesStep) -> f64| -> Option<Figure> {
         let curves = played(at).enumerate().map(|(n, (name, own))| {
@@ -211,7 +211,7 @@ fn over_time(replays: &Replays, at: &AtPace) -> Section {
     Section::of_figures(format!("Over time at {}", pace(at)), note, figures)
 }
 
-fn ran(at: &AtPace) -> Option<Section> {
+fn ran(at: &SpeedResults) -> Option<Section> {
     let own = played(at).filter_map(|(name, own)| Some((name.to_owned(), own.stretch.as_ref()?)));
     let own = own.collect_vec();
     let (name, first) = own.first()?;

@@ -2,7 +2,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::multiresource::replay::{
-    Interval, OfGroup, SeriesStep, Speed, Visit, Window, WindowMeasures,
+    Interval, GroupResult, SeriesStep, Speed, Visit, Window, WindowMeasures,
 };
 use crate::number::Decimal;
 use crate::simulation::Stretch;
@@ -12,7 +12,7 @@ use crate::trace::Account;
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Replays {
     /// The log that was replayed.
-    pub trace: Traced,
+    pub trace: LogSummary,
     /// The part of the time span in which the jobs that are measured were submitted.
     pub window: Window,
     /// The time in seconds for which each job held its capacity before it started to run.
@@ -21,14 +21,14 @@ pub struct Replays {
     /// The seed for all random numbers.
     pub seed: u64,
     /// The results for each speed.
-    pub paces: Vec<AtPace>,
+    pub paces: Vec<SpeedResults>,
     /// This is `true` if the replay was interrupted.
     pub interrupted: bool,
 }
 
 /// The properties of a log.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct Traced {
+pub struct LogSummary {
     /// The path to the file.
     pub file: String,
     /// The format of the file.
@@ -63,12 +63,12 @@ pub struct Traced {
     pub assumed: Vec<String>,
     /// The job types, if they are used by a policy.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub types: Option<Typed>,
+    pub types: Option<TypeRounding>,
 }
 
 /// The effect of rounding the demand of each job up to the demand of its type.
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
-pub struct Typed {
+pub struct TypeRounding {
     /// The number of types.
     pub types: u64,
     /// The work with the demand of the type of each job, divided by the work with its own demand.
@@ -81,7 +81,7 @@ pub struct Typed {
 
 /// The results of all policies at one of the speeds.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct AtPace {
+pub struct SpeedResults {
     /// The factor by which jobs arrive faster than in the log.
     pub speed: Speed,
     /// The fluid bound on the load at this speed.
@@ -104,7 +104,7 @@ pub struct Outcome {
     pub digest: Option<String>,
     /// The results of the policy if it was replayed.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub replayed: Option<Box<Played>>,
+    pub replayed: Option<Box<ReplayResult>>,
     /// The reason why the policy was not replayed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failure: Option<String>,
@@ -112,11 +112,11 @@ pub struct Outcome {
 
 /// The results of a policy that was replayed. All times are in seconds.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct Played {
+pub struct ReplayResult {
     /// The measures for all jobs that are measured.
     pub measured: WindowMeasures,
     /// The measures for each group of jobs.
-    pub groups: Vec<OfGroup>,
+    pub groups: Vec<GroupResult>,
     /// The confidence interval for the mean wait.
     pub wait: Option<Interval>,
     /// The confidence interval for the mean response time.
@@ -157,19 +157,19 @@ pub struct Ratio {
 }
 
 impl Replays {
-    fn outcomes(&self) -> impl Iterator<Item = (&AtPace, &Outcome)> {
+    fn outcomes(&self) -> impl Iterator<Item = (&SpeedResults, &Outcome)> {
         let each = self.paces.iter();
         each.flat_map(|at| at.policies.iter().map(move |outcome| (at, outcome)))
     }
 
     /// Returns all policies that were replayed.
-    pub fn played(&self) -> impl Iterator<Item = (&AtPace, &Outcome, &Played)> {
+    pub fn played(&self) -> impl Iterator<Item = (&SpeedResults, &Outcome, &ReplayResult)> {
         let outcomes = self.outcomes();
         outcomes.filter_map(|(at, own)| Some((at, own, own.replayed.as_deref()?)))
     }
 
     /// Returns the policies that could not be replayed, and the reason for each of them.
-    pub fn failures(&self) -> impl Iterator<Item = (&AtPace, &str, &str)> {
+    pub fn failures(&self) -> impl Iterator<Item = (&SpeedResults, &str, &str)> {
         let outcomes = self.outcomes();
         outcomes.filter_map(|(at, own)| Some((at, own.policy.as_str(), own.failure.as_deref()?)))
     }

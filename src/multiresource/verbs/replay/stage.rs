@@ -6,33 +6,33 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::args::{Arguments, Demands};
 use super::busy::stretch;
-use super::results::{AtPace, Outcome, Played, RECORDED, Ratio, Replays, Traced};
+use super::results::{SpeedResults, Outcome, ReplayResult, RECORDED, Ratio, Replays, LogSummary};
 use super::types::Types;
 use crate::kind::{self, Caller, VerbResult, refuse};
 use crate::multiresource::MultiresourceKind;
 use crate::multiresource::replay::{
-    Blocks, Clock, DecisionState, Groups, Interval, Kinds, Log, ReplayJob, Speed, Visit,
-    WholeParts, Window, WindowMeasures, gathered, replay, time_series, visits,
+    Blocks, Clock, DecisionState, Groups, Interval, DemandKinds, Log, ReplayJob, Speed, Visit,
+    ExactDuration, Window, WindowMeasures, replay_workload, replay, time_series, visits,
 };
 use crate::multiresource::simulator::Contender;
 use crate::multiresource::verbs::known;
-use crate::multiresource::verbs::resolve::has_types_of;
+use crate::multiresource::verbs::resolve::check_same_types;
 use crate::multiresource::workload::Fleet;
 use crate::number::Decimal;
 use crate::trace::{Servers, Source};
 use synth_slurm::configuration::{SlurmSite, of_path};
 use synth_slurm::rule::{Facts, SlurmRule, clock_of, facts, prepare};
 
-pub(super) struct Stage<'a> {
+pub(super) struct ReplayPlan<'a> {
     args: &'a Arguments,
     interrupt: Arc<AtomicBool>,
     policies: Vec<Policy>,
     file: String,
     log: Log,
-    exact: Kinds,
+    exact: DemandKinds,
     groups: Groups,
     typed: Option<Types>,
-    latency: WholeParts,
+    latency: ExactDuration,
     /// The site's configuration, and the facts about the job on each line of the log.
     site: Option<(Arc<SlurmSite>, HashMap<u32, Facts>)>,
 }
@@ -46,7 +46,7 @@ const WAITS: f64 = 10.0;
 
 const STEPS: f64 = 500.0;
 
-impl<'a> Stage<'a> {
+impl<'a> ReplayPlan<'a> {
     pub(super) fn read(args: &'a Arguments, caller: &mut Caller<'_>) -> VerbResult<Self> {
         // Use the job types of the workload if there is one, or the ones in the first policy file.
         let fleet = args.workload.as_deref().map(Fleet::read).transpose()?;
@@ -54,7 +54,7 @@ impl<'a> Stage<'a> {
         let mut policies = Vec::new();
         for name in &args.policies {
             let policy = Policy::resolve(name, None, caller.changes)?;
-            has_types_of(&policy, &mut fleet)?;
+            check_same_types(&policy, &mut fleet)?;
             policies.push(policy);
         }
         let mut options = args.reading.options()?;
@@ -86,12 +86,12 @@ impl<'a> Stage<'a> {
         };
         let latency = args.start_latency.unwrap_or(Decimal::ZERO);
         let second = log.tick.per_second();
-        let parts = WholeParts::of_seconds(latency, second).ok_or_else(|| {
+        let parts = ExactDuration::of_seconds(latency, second).ok_or_else(|| {
             format!(
                 "`--start-latency` is {latency} s, but it must be a whole multiple of 1/n of a tick of the log with n ≤ 10⁶ (there are {second} ticks in a second); use fewer digits"
             )
         })?;
-        let exact = Kinds::exact(&log);
+        let exact = DemandKinds::exact(&log);
         let rounds = args.demands != Demands::Exact;
         let typed = if rounds || policies.iter().any(|own| own.file.is_some()) {
             let fleet = fleet.ok_or(
@@ -106,7 +106,7 @@ impl<'a> Stage<'a> {
         } else {
             None
         };
-        Ok(Stage {
+        Ok(ReplayPlan {
             args,
             interrupt,
             policies,
@@ -167,9 +167,9 @@ impl<'a> Stage<'a> {
         self.log.tick.per_second() as f64
     }
 
-    fn at(&self, speed: Speed, listener: &mut dyn FnMut(&str)) -> AtPace {
+    fn at(&self, speed: Speed, listener: &mut dyn FnMut(&str)) -> SpeedResults {
         let span = self.log.span() / speed.ratio() / self.per_second();
-        let mut first: Option<Played> = None;
+        let mut first: Option<ReplayResult> = None;
         let mut policies = Vec::new();
         for policy in &self.policies {
             let typed = self.types_for(policy);
@@ -192,7 +192,7 @@ impl<'a> Stage<'a> {
             let outcome = self.outcome(RECORDED, None, replayed);
             policies.extend(recorded.then_some(outcome));
         }
-        AtPace {
+        SpeedResults {
             speed,
             load: self.log.load() * speed.ratio(),
             span,
@@ -205,7 +205,7 @@ impl<'a> Stage<'a> {
         &self,
         policy: &str,
         digest: Option<String>,
-        replayed: Result<Played, String>,
+        replayed: Result<ReplayResult, String>,
     ) -> Outcome {
         let failure = replayed.as_ref().err().cloned();
         let mut replayed = replayed.ok().map(Box::new);
@@ -261,8 +261,8 @@ impl<'a> Stage<'a> {
         (visits, events): (Vec<Visit>, u64),
         typed: Option<&Types>,
         span: f64,
-        first: Option<&Played>,
-    ) -> Result<Played, String> {
+        first: Option<&ReplayResult>,
+    ) -> Result<ReplayResult, String> {
         let kinds = typed.map_or(&self.exact, |typed| &typed.kinds);
         let window = self.window().within(span);
         let measured = WindowMeasures::of(&visits, window, kinds);
@@ -278,7 +278,7 @@ impl<'a> Stage<'a> {
             Interval::of(means.into_iter().flatten())
         };
         let step = span / STEPS;
-        let ratio = |first: &Played, mean: fn(&WindowMeasures) -> f64, of: fn(&Visit) -> f64| {
+        let ratio = |first: &ReplayResult, mean: fn(&WindowMeasures) -> f64, of: fn(&Visit) -> f64| {
             // The same blocks are used for both policies, with the larger of the two lengths.
             let interval = drawn(block.max(first.block)).and_then(|blocks| {
                 let means = |visits: &[Visit]| blocks.means(visits.iter().map(of));
@@ -289,7 +289,7 @@ impl<'a> Stage<'a> {
         };
         let response = |first| ratio(first, |own| own.mean_response, Visit::response);
         let wait = |first| ratio(first, |own| own.mean_wait, |visit| visit.wait);
-        Ok(Played {
+        Ok(ReplayResult {
             groups: self.groups.means(&visits, window),
             wait: interval(|visit| visit.wait),
             response: interval(Visit::response),
@@ -316,7 +316,7 @@ impl<'a> Stage<'a> {
     ) -> Result<(Vec<Visit>, u64), String> {
         let name = &policy.name;
         listener(&format!("replaying {name}"));
-        let (rule, scene) = self.scene(policy, jobs, speed)?;
+        let (rule, scene) = self.decision_state(policy, jobs, speed)?;
         let replayed = replay(&rule, &scene, &mut |come| {
             let share = 100.0 * come as f64 / jobs.len() as f64;
             listener(&format!(
@@ -329,7 +329,7 @@ impl<'a> Stage<'a> {
         Ok((visits, replayed.events))
     }
 
-    fn scene<'j>(
+    fn decision_state<'j>(
         &self,
         policy: &Policy,
         jobs: &'j [ReplayJob],
@@ -354,21 +354,21 @@ impl<'a> Stage<'a> {
         let clock = self.latency.clock(speed);
         let latency = self.latency.in_policy_time(speed);
         let seen = |sizes| {
-            let workload = gathered(&self.log, jobs, kinds, clock, latency, sizes);
+            let workload = replay_workload(&self.log, jobs, kinds, clock, latency, sizes);
             workload.map_err(|faults| faults.to_string())
         };
         let (mut fleet, mut types) = seen(false)?;
         let rule = match &policy.rule {
-            Contender::Other(rule) => self
+            Contender::External(rule) => self
                 .at_site(&policy.name, jobs, clock.size(self.per_second()))
-                .unwrap_or(Contender::Other(rule.clone())),
+                .unwrap_or(Contender::External(rule.clone())),
             _ => Contender::named(&policy.name, &fleet)?,
         };
         // If a rule requires the size of each job, it is available here.
-        if rule.rule(&fleet).is_err() {
+        if rule.build_policy(&fleet).is_err() {
             (fleet, types) = seen(true)?;
         }
-        let promised = matches!(rule, Contender::Backfilling(_) | Contender::Other(_));
+        let promised = matches!(rule, Contender::Backfilling(_) | Contender::External(_));
         let scene = scene(fleet, types, clock, latency);
         Ok((rule, DecisionState { promised, ..scene }))
     }
@@ -377,7 +377,7 @@ impl<'a> Stage<'a> {
         let (site, facts) = self.site.as_ref()?;
         let facts = jobs.iter().map(|job| facts[&job.line]).collect();
         let rule = SlurmRule::named(name)?.ok()?;
-        Some(Contender::Other(Arc::new(SlurmRule {
+        Some(Contender::External(Arc::new(SlurmRule {
             at: Some((site.clone(), facts)),
             clock: clock_of(&self.log),
             second: Some(second),
@@ -385,13 +385,13 @@ impl<'a> Stage<'a> {
         })))
     }
 
-    fn results(&self, paces: Vec<AtPace>) -> Replays {
+    fn results(&self, paces: Vec<SpeedResults>) -> Replays {
         let log = &self.log;
         let counts = log.servers.shapes.iter().map(|shape| shape.count);
         let started = log.arrivals().iter().filter(|job| !job.waited.is_nan());
         let assumed = self.site.as_ref().map(|(site, _)| site.assumed.clone());
         Replays {
-            trace: Traced {
+            trace: LogSummary {
                 file: self.file.clone(),
                 format: log.format.name(),
                 jobs: log.arrivals().len() as u64,

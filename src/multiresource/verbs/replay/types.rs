@@ -1,21 +1,21 @@
 use std::cmp::Ordering;
 
-use super::results::Typed;
-use crate::multiresource::replay::{Kinds, Log, ReplayJob};
-use crate::multiresource::workload::{Dominating, Fleet};
+use super::results::TypeRounding;
+use crate::multiresource::replay::{DemandKinds, Log, ReplayJob};
+use crate::multiresource::workload::{TypeAssignment, Fleet};
 use crate::number::{Decimal, seconds_in};
 use crate::trace::Servers;
 
 pub(super) struct Types {
     pub fleet: Fleet,
     /// The resources that are held by the jobs of each type.
-    pub kinds: Kinds,
+    pub kinds: DemandKinds,
     /// The list of jobs, with the type of each job.
     pub jobs: Vec<ReplayJob>,
     /// The number of ticks in the time unit of the workload.
     pub ticks: f64,
     /// The effect of using types for the jobs.
-    pub typed: Typed,
+    pub typed: TypeRounding,
     /// The cheapest types that can hold each demand vector, with the largest limit for each of
     /// them. The last type is used for all jobs with a longer limit.
     by_vector: Vec<Vec<(f64, usize)>>,
@@ -32,7 +32,7 @@ impl Types {
     /// does not fit into any type.
     pub(super) fn of(
         log: &Log,
-        exact: &Kinds,
+        exact: &DemandKinds,
         fleet: Fleet,
         known_only: bool,
     ) -> Result<Self, String> {
@@ -53,20 +53,20 @@ impl Types {
             "the time unit `{unit}` of the workload cannot be converted to seconds, which are used in the log; use one of the units us, ms, s, min, h or d"
         ))?;
         let own = |amounts: &[f64]| places.iter().map(|j| amounts[*j]).collect::<Vec<f64>>();
-        let dominating = Dominating::new(workload.types(), &own(&log.servers.total()));
+        let dominating = TypeAssignment::new(workload.types(), &own(&log.servers.total()));
         let ticks = unit * log.tick.per_second() as f64;
         let types_of = |v: usize| {
             let vector = [own(&log.vectors[v]), vec![f64::from(log.nodes[v])]].concat();
-            let types = dominating.types_of(&vector).into_iter();
+            let types = dominating.candidate_types(&vector).into_iter();
             types.map(|(limit, i)| (limit * ticks, i)).collect()
         };
         let mut types = Types {
-            kinds: Kinds::of_types(log, workload, &places),
+            kinds: DemandKinds::of_types(log, workload, &places),
             by_vector: (0..log.vectors.len()).map(types_of).collect(),
             fleet,
             jobs: Vec::new(),
             ticks,
-            typed: Typed::default(),
+            typed: TypeRounding::default(),
         };
         types.jobs = types.rounded(&log.jobs);
         if types.jobs.is_empty() {
@@ -85,7 +85,7 @@ impl Types {
                 100.0 * untyped_work
             ));
         }
-        types.typed = Typed {
+        types.typed = TypeRounding {
             types: types.kinds.demands.len() as u64,
             rounding: work(types.jobs.iter(), &types.kinds) / held,
             untyped: untyped as u64,
@@ -113,7 +113,7 @@ impl Types {
 }
 
 /// Returns the sum of each size multiplied by the largest fraction of a resource that is held.
-fn work<'a>(jobs: impl Iterator<Item = &'a ReplayJob>, kinds: &Kinds) -> f64 {
+fn work<'a>(jobs: impl Iterator<Item = &'a ReplayJob>, kinds: &DemandKinds) -> f64 {
     jobs.map(|job| job.size * kinds.most_held(job.kind)).sum()
 }
 

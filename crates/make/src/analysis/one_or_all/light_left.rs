@@ -60,7 +60,7 @@ impl Circle {
 }
 
 /// The probabilities that there are fewer than `k` light jobs at the end of phase 1.
-pub(super) struct LightLeft {
+pub(super) struct LightAtPhaseEnd {
     pub few: DVector<f64>,
     /// The factors of the equations that determine these probabilities.
     equations: LU<f64, Dyn, Dyn>,
@@ -68,7 +68,7 @@ pub(super) struct LightLeft {
     noise: DVector<f64>,
 }
 
-impl LightLeft {
+impl LightAtPhaseEnd {
     pub(super) fn new(queue: &MsfqQueue) -> Option<Self> {
         let k = queue.servers;
         let circle = Circle::new(queue)?;
@@ -84,7 +84,7 @@ impl LightLeft {
         let sums = few.iter().enumerate();
         let sums = sums.map(|(i, p)| p.abs() * largest(&|m| circle.values[m].0[i]));
         let size = sums.sum::<f64>() + largest(&|m| circle.values[m].1);
-        Some(LightLeft {
+        Some(LightAtPhaseEnd {
             few,
             equations,
             noise: circle.noise * size,
@@ -92,7 +92,7 @@ impl LightLeft {
     }
 
     /// Returns `true` if the values are valid probabilities, up to rounding errors.
-    pub(super) fn is_law(&self) -> bool {
+    pub(super) fn is_distribution(&self) -> bool {
         self.few.iter().all(|p| *p > -1e-9) && self.few.sum() < 1.0 + 1e-9
     }
 

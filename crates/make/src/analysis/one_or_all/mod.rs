@@ -39,7 +39,7 @@ pub use approximation::MsfqApproximation;
 pub use queue::{MOST_SERVERS, MsfqError, MsfqQueue, OneOrAllType};
 
 use cycle::{Cycle, Cycles};
-use light_left::LightLeft;
+use light_left::LightAtPhaseEnd;
 use nalgebra::DVector;
 
 /// The mean values for the light jobs and for the heavy jobs.
@@ -80,21 +80,21 @@ impl MsfqQueue {
                 self.servers
             ));
         }
-        let Some(left) = LightLeft::new(self) else {
+        let Some(left) = LightAtPhaseEnd::new(self) else {
             let load = self.load();
             return refused(format!(
                 "the load is {load}, so the exact analysis takes too many steps"
             ));
         };
         let means = self.with(&left);
-        if means.error < MOST_ERROR && left.is_law() && means.is_sensible(self) {
+        if means.error < MOST_ERROR && left.is_distribution() && means.is_sensible(self) {
             Ok(means)
         } else {
             refused("the exact means have too few digits because of rounding errors".into())
         }
     }
 
-    fn with(&self, left: &LightLeft) -> MsfqMeans {
+    fn with(&self, left: &LightAtPhaseEnd) -> MsfqMeans {
         let cycles = Cycles::new(self);
         let effects = cycles.effects();
         let all = over(&left.few, &effects);

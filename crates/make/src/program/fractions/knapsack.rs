@@ -56,7 +56,7 @@ fn walk(packing: &Packing, values: &[f64], prices: &[f64]) -> DepthFirst<i128> {
         job_type,
         value: (value * SERVER) as i128,
         cost: cost(packing.demand(job_type)),
-        most: u32::MAX,
+        max_count: u32::MAX,
     });
     let mut items: Vec<Item<i128>> = items.filter(|item| item.value > 0).collect();
     items.sort_by(|a, b| {

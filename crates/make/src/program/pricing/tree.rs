@@ -16,7 +16,7 @@ use std::time::Instant;
 use super::simplex::Simplex;
 use super::{Knapsack, Priced, WORTH, over};
 use synth_multiresource::artifact::{SearchNode, SearchRecord};
-use synth_multiresource::schedule::{Packing, Schedule, worth};
+use synth_multiresource::schedule::{Packing, Schedule, schedule_value};
 
 /// Search budget: nodes of the tree, and depth-first nodes in each of them.
 pub(in crate::program) type Effort = (usize, u64);
@@ -172,7 +172,7 @@ impl<'a> Search<'a> {
 
     fn root(&mut self) -> Open {
         let capacity = self.packing.capacity();
-        let most = self.types.iter().map(|&i| self.packing.most(i, capacity));
+        let most = self.types.iter().map(|&i| self.packing.max_jobs_in(i, capacity));
         self.nodes.push(Node {
             prices: vec![0.0; capacity.len()],
             branch: None,
@@ -244,7 +244,7 @@ impl<'a> Search<'a> {
         self.settled = 0.0;
         let taken = |(k, _): &(usize, &usize)| node.least[*k] > 0;
         for (k, &i) in self.types.iter().enumerate().filter(taken) {
-            if self.packing.most(i, &self.room) < node.least[k] {
+            if self.packing.max_jobs_in(i, &self.room) < node.least[k] {
                 return false;
             }
             self.packing.take(i, node.least[k], &mut self.room);
@@ -258,7 +258,7 @@ impl<'a> Search<'a> {
             let more = if demand.clone().all(fits) {
                 range
             } else {
-                self.packing.most(i, &self.room)
+                self.packing.max_jobs_in(i, &self.room)
             };
             node.most[k] = node.least[k] + more;
             self.more[k] = f64::from(more);
@@ -295,7 +295,7 @@ impl<'a> Search<'a> {
     fn take_whole(&mut self, counts: &[f64]) {
         if counts.iter().all(|count| !is_fractional(*count)) {
             let whole: Vec<u32> = counts.iter().map(|count| count.round() as u32).collect();
-            let (value, schedule) = (worth(&whole, &self.values), self.schedule(&whole));
+            let (value, schedule) = (schedule_value(&whole, &self.values), self.schedule(&whole));
             if value > self.bar() && self.packing.fits(&schedule) {
                 self.take(value, schedule);
             }
@@ -313,13 +313,13 @@ impl<'a> Search<'a> {
     fn take(&mut self, value: f64, schedule: Schedule) {
         self.best = value;
         let all: Vec<usize> = (0..self.packing.types()).collect();
-        self.found.push(self.packing.filled(schedule, &all));
+        self.found.push(self.packing.extended_to_maximal(schedule, &all));
     }
 
     /// Returns the type to branch on and the split: fractional counts first, then the largest jobs.
     fn fractional(&self, node: &Open, counts: &[f64]) -> Option<(usize, u32)> {
         let open = (0..counts.len()).filter(|&k| node.most[k] > node.least[k]);
-        let size = |k: usize| self.packing.largest_share(self.types[k]);
+        let size = |k: usize| self.packing.dominant_share(self.types[k]);
         let of = |k: usize| (is_fractional(counts[k]), size(k));
         let k = open.max_by(|&a, &b| {
             let (a, b) = (of(a), of(b));
@@ -413,7 +413,7 @@ fn undominated(packing: &Packing, values: &[f64]) -> Vec<usize> {
     let mut types: Vec<usize> = (0..values.len()).filter(|&i| values[i] > 0.0).collect();
     types.sort_by(|&a, &b| values[a].total_cmp(&values[b]).then(a.cmp(&b)));
     let beats =
-        |k: usize, i: usize| f64::from(packing.most(k, packing.demand(i))) * values[k] >= values[i];
+        |k: usize, i: usize| f64::from(packing.max_jobs_in(k, packing.demand(i))) * values[k] >= values[i];
     let mut kept: Vec<usize> = Vec::new();
     for i in types {
         if !kept.iter().any(|&k| beats(k, i)) {

@@ -5,7 +5,7 @@ use crate::program::Solution;
 use crate::synthesis::partition::{Partitioned, partition};
 use crate::synthesis::proof::solved;
 use crate::synthesis::{
-    CLOSE, Synthesis, SynthesisError, SynthesisOptions, SynthesisOutcome, of_solution,
+    RELEVANT_DIFFERENCE, Synthesis, SynthesisError, SynthesisOptions, SynthesisOutcome, of_solution,
 };
 use synth_multiresource::artifact::{Artifact, Family, MsrConfig, Objective};
 use synth_multiresource::policy::TuningContext;
@@ -63,7 +63,7 @@ impl Analysed {
     /// Returns an error if no stable partition was found.
     pub fn partitioned(&self, fleet: &Fleet) -> Result<Chosen, SynthesisError> {
         let Some(slots) = self.slots() else {
-            return Err(SynthesisError::Refused("no partition of this fleet is stable at this load, because the number of slots must be an integer and it takes time to change the assignment. Use --family auto, reduce the number of jobs, or add more servers".into()));
+            return Err(SynthesisError::InvalidOptions("no partition of this fleet is stable at this load, because the number of slots must be an integer and it takes time to change the assignment. Use --family auto, reduce the number of jobs, or add more servers".into()));
         };
         let policy = slots.policy.clone().into();
         let artifact = claimed::artifact(fleet, (self.solution(), Some(slots)), &policy, None);
@@ -71,7 +71,7 @@ impl Analysed {
     }
 
     /// Returns the partition of a fleet if no other rule can be better by a relevant margin.
-    pub(super) fn suffices(&self, fleet: &Fleet, objective: Objective) -> Option<Chosen> {
+    pub(super) fn already_optimal(&self, fleet: &Fleet, objective: Objective) -> Option<Chosen> {
         let (slots, workload) = (self.slots()?, fleet.envelope());
         let numbers = slots.numbers.clone()?;
         let is_proved = Family::from(slots.policy.clone()).is_proved_stable(workload);
@@ -80,7 +80,7 @@ impl Analysed {
         }
         let least = claimed::least(objective, workload);
         let above = Cost { numbers }.value(workload, objective) / least - 1.0;
-        let chosen = self.partitioned(fleet).ok().filter(|_| above <= CLOSE)?;
+        let chosen = self.partitioned(fleet).ok().filter(|_| above <= RELEVANT_DIFFERENCE)?;
         Some(Chosen {
             basis: Basis::Analysis,
             skipped: vec![format!(

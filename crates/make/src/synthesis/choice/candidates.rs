@@ -3,17 +3,17 @@
 use super::analysed::Analysed;
 use super::options::{ChoiceOptions, Families};
 use crate::synthesis::partition::Partitioned;
-use crate::synthesis::{MsfqOutlook, Synthesis, SynthesisOptions};
+use crate::synthesis::{MsfqAnalysis, Synthesis, SynthesisOptions};
 use synth_multiresource::artifact::{
     AdaptiveMsrConfig, AdaptiveQuickswapConfig, Family, MaxWeightConfig, MaxWeightSetupConfig,
     Objective, Preemption, ReservingConfig, ServerFillingConfig, StaticQuickswapConfig, Switching,
-    TdcConfig, TdcKnobs, TdcOrder, Zone,
+    TdcConfig, TdcParameters, TdcOrder, Zone,
 };
 use synth_multiresource::policy::{
     Backfilling, BackfillingConfig, Estimates, Priority, QueueOrder, Reservations, ServerFilling,
-    TypeOrder, has_lengths, time_of_turns,
+    TypeOrder, mean_sizes_differ, time_of_turns,
 };
-use synth_multiresource::schedule::{Packing, worth};
+use synth_multiresource::schedule::{Packing, schedule_value};
 use synth_multiresource::workload::{Fleet, Workload};
 
 /// The maximum number of servers for computing the best threshold.
@@ -69,7 +69,7 @@ pub(super) fn all(
     (all, skipped)
 }
 
-pub(super) fn rivals(
+pub(super) fn current_rules(
     workload: &Workload,
     options: &SynthesisOptions,
     analysed: &Analysed,
@@ -159,7 +159,7 @@ fn by_priority(workload: &Workload, is_one_server: bool) -> Vec<Family> {
 /// Scales the prices such that the worth of the most valuable schedule is 1.
 fn prices(workload: &Workload, msr: &Synthesis) -> Vec<f64> {
     let prices = msr.solution.certificate.values(workload.types());
-    let worths = msr.policy.schedules.iter().map(|u| worth(u, &prices));
+    let worths = msr.policy.schedules.iter().map(|u| schedule_value(u, &prices));
     let dearest = worths.fold(0.0, f64::max);
     prices.iter().map(|p| p / dearest).collect()
 }
@@ -196,7 +196,7 @@ fn tdc(workload: &Workload, msr: &Synthesis) -> Vec<Family> {
         Family::Tdc(TdcConfig {
             schedules: msr.policy.schedules.clone(),
             prices: prices(workload, msr),
-            knobs: TdcKnobs {
+            knobs: TdcParameters {
                 exponent,
                 favour,
                 reserve,
@@ -257,7 +257,7 @@ fn adaptive_msr(workload: &Workload, msr: &Synthesis) -> Vec<Family> {
         [0.2, 0.5, part(1.2), 0.1, 3.0, 0.8],
     ];
     let mut starts: Vec<Family> = plain.map(|knobs| with(false, knobs)).into();
-    if has_lengths(workload) {
+    if mean_sizes_differ(workload) {
         starts.extend(draining.map(|knobs| with(false, knobs)));
     }
     if workload.has_limits() {
@@ -269,7 +269,7 @@ fn adaptive_msr(workload: &Workload, msr: &Synthesis) -> Vec<Family> {
 fn static_quickswap(workload: &Workload, objective: Objective) -> Vec<Family> {
     let published = StaticQuickswapConfig::published(workload);
     let mut starts = vec![Family::StaticQuickswap(published.clone())];
-    let exact = MsfqOutlook::new(workload, objective);
+    let exact = MsfqAnalysis::new(workload, objective);
     if let Some(outlook) = exact.filter(|o| o.system.servers <= AFFORDABLE)
         && let Some(threshold) = outlook.best()
     {
@@ -387,13 +387,13 @@ fn zones(fleet: &Fleet) -> Vec<Zone> {
         let (kept, others) = descending.split_at(count);
         let longest = |of: &[usize]| of.iter().map(|i| types[*i].mean_size()).fold(0.0, f64::max);
         let apart = size(kept[count - 1]) > size(others[0]) && longest(others) > longest(kept);
-        let fitting = |h: usize, i: usize| packing.most(i, &fleet.units(h));
+        let fitting = |h: usize, i: usize| packing.max_jobs_in(i, &fleet.units(h));
         let shapes = 0..fleet.shapes().len();
         let home = shapes
             .filter(|h| kept.iter().all(|i| fitting(*h, *i) > 0))
             .max_by_key(|h| fleet.shapes()[*h].count())
             .filter(|_| apart)?;
-        let busy = |i: &usize| types[*i].offered_pieces() / f64::from(fitting(home, *i));
+        let busy = |i: &usize| types[*i].offered_tasks() / f64::from(fitting(home, *i));
         let busy: f64 = kept.iter().map(busy).sum();
         let mut servers = vec![0; fleet.shapes().len()];
         servers[home] = ((SPARE * busy).ceil() as u32).min(fleet.shapes()[home].count());

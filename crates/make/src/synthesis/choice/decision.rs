@@ -62,8 +62,8 @@ impl Selection<'_> {
         self.rank();
         let least = self.first(|_| true).unwrap_or(0);
         self.climb(ladder(1.0), "comparing", |own| {
-            let none = own.candidates.iter().all(|c| !c.is_settled());
-            Vec::from_iter((none && !own.candidates[least].runs_away()).then_some(least))
+            let none = own.candidates.iter().all(|c| !c.has_converged());
+            Vec::from_iter((none && !own.candidates[least].is_unstable()).then_some(least))
         })
     }
 
@@ -77,12 +77,12 @@ impl Selection<'_> {
             None => self.unsettled()?,
         };
         let others = 0..self.candidates.len();
-        let is_decided = basis.has_settled()
+        let is_decided = basis.has_converged()
             && others
                 .filter(|other| *other != n)
                 .all(|other| self.is_decided(n, other));
         let first = self.candidates.remove(n);
-        if basis.has_settled() {
+        if basis.has_converged() {
             self.rank();
         }
         self.candidates.insert(0, first);
@@ -93,18 +93,18 @@ impl Selection<'_> {
     pub(super) fn description(&self, basis: &Basis) -> (Option<&Run>, Option<String>) {
         let selected = &self.candidates[0];
         let why = match basis {
-            Basis::Settled | Basis::Fairest(..) if selected.own.is_none() => {
+            Basis::BestConverged | Basis::Fairest(..) if selected.own.is_none() => {
                 let why = "there was no time for a separate run";
                 return (selected.longest().map(|own| &own.run), Some(why.into()));
             }
-            Basis::Settled | Basis::Fairest(..) => {
-                let short = selected.unclaimed();
+            Basis::BestConverged | Basis::Fairest(..) => {
+                let short = selected.why_not_claimed();
                 let why = short.map(|why| format!("the separate run was too short ({why})"));
                 return (selected.measured().map(|own| &own.run), why);
             }
             Basis::StaysLeast | Basis::Guarded => "none of the policies has converged",
-            Basis::RunsAway => "the number of jobs grew without bound",
-            Basis::Unseen => "no run was long enough to be conclusive",
+            Basis::Unstable => "the number of jobs grew without bound",
+            Basis::Inconclusive => "no run was long enough to be conclusive",
             Basis::Analysis | Basis::Given => return (None, None),
         };
         (None, Some(why.into()))
@@ -124,17 +124,17 @@ impl Selection<'_> {
             // guarantee.
             let is_last =
                 OWN_RUN * self.trials.left() < SHORTEST && self.candidates.iter().any(has_own);
-            let decides = |n: &usize| self.place(*n) <= 1.0 || self.place(best) > 1.0;
+            let decides = |n: &usize| self.guarantee_rank(*n) <= 1.0 || self.guarantee_rank(best) > 1.0;
             let last = self.best(has_own).filter(|_| is_last).filter(decides);
             let best = last.unwrap_or(best);
-            let keeps = |n: usize| self.place(n) <= self.place(best).min(1.0);
+            let keeps = |n: usize| self.guarantee_rank(n) <= self.guarantee_rank(best).min(1.0);
             let fairest = self.fairest(best, keeps).filter(|_| last.is_none());
             let (n, basis) = match fairest {
                 Some((n, slowed)) => {
                     let name = self.candidates[best].name();
                     (n, Basis::Fairest(name, 1.0 - slowed))
                 }
-                None => (best, Basis::Settled),
+                None => (best, Basis::BestConverged),
             };
             let is_known = has_own(&self.candidates[n]) || is_last;
             if !is_known {
@@ -204,18 +204,18 @@ impl Selection<'_> {
         let seen = self.first(|c| c.longest().is_some_and(tells));
         let stable = || {
             self.first(proved)
-                .or_else(|| self.first(|c| !c.runs_away()))
+                .or_else(|| self.first(|c| !c.is_unstable()))
         };
         let (n, basis) = match seen {
             Some(n) => (n, Basis::StaysLeast),
             None => match stable() {
-                Some(n) => (n, Basis::Unseen),
+                Some(n) => (n, Basis::Inconclusive),
                 None => (self.first(|_| true).unwrap_or(0), Basis::Guarded),
             },
         };
         let selected = &self.candidates[n];
-        if self.trials.choice.families.are_fixed() && selected.runs_away() {
-            return Ok((n, Basis::RunsAway));
+        if self.trials.choice.families.are_fixed() && selected.is_unstable() {
+            return Ok((n, Basis::Unstable));
         }
         let number = selected.longest().map_or(0.0, Trial::rough_number);
         match guarded(&self.guards, workload, &selected.policy, number) {

@@ -9,7 +9,7 @@ use std::cmp::Ordering;
 
 use super::guard::Guard;
 use super::trials::{DONE, Trial, Trials, Underway, measured};
-use crate::synthesis::log::{CLOSE, Steadiness, USUAL};
+use crate::synthesis::log::{RELEVANT_DIFFERENCE, Steadiness, COMMON_RULES};
 use synth_multiresource::artifact::{Family, Objective};
 use synth_multiresource::simulator::{Estimate, Failure, Ranking};
 use synth_multiresource::workload::Workload;
@@ -68,12 +68,12 @@ impl Candidate<'_> {
     /// Returns the separate run, or the longest of the comparison if that is missing or too short.
     pub(super) fn measured(&self) -> Option<&Trial> {
         let own = self.own.as_ref();
-        let tells = own.filter(|_| self.unclaimed().is_none());
+        let tells = own.filter(|_| self.why_not_claimed().is_none());
         tells.or(self.longest())
     }
 
     /// Returns the reason why the separate run is too short to be used for claims.
-    pub(super) fn unclaimed(&self) -> Option<String> {
+    pub(super) fn why_not_claimed(&self) -> Option<String> {
         let trial = self.own.as_ref()?;
         if let Some(why) = &trial.run.unsettled {
             return Some(why.to_string());
@@ -90,12 +90,12 @@ impl Candidate<'_> {
         })
     }
 
-    pub(super) fn runs_away(&self) -> bool {
+    pub(super) fn is_unstable(&self) -> bool {
         self.longest().is_some_and(Trial::runs_away)
     }
 
     /// Returns `true` if the longest run has converged and the separate run does not contradict it.
-    pub(super) fn is_settled(&self) -> bool {
+    pub(super) fn has_converged(&self) -> bool {
         self.longest().is_some_and(|run| run.value.is_some()) && !self.is_refuted()
     }
 
@@ -219,11 +219,11 @@ impl<'w> Selection<'w> {
             let most = FIELD[(rung / 2).min(FIELD.len() - 1)];
             let ahead = self.ahead(one);
             let is_far = ahead.iter().any(|(own, other)| *own > slack * other);
-            !one.runs[rung].is_telling && ahead.len() < most && !is_far
+            !one.runs[rung].is_conclusive && ahead.len() < most && !is_far
         })
     }
 
-    pub(super) fn settled_rung(&self, one: usize, other: usize) -> Option<usize> {
+    pub(super) fn converged_rung(&self, one: usize, other: usize) -> Option<usize> {
         let runs = |n: usize| self.candidates[n].runs.iter();
         let pairs = runs(one).zip(runs(other));
         let both: Vec<bool> = pairs
@@ -232,21 +232,21 @@ impl<'w> Selection<'w> {
         both.iter().rposition(|both| *both)
     }
 
-    pub(super) fn settled(&self, one: usize, other: usize) -> Option<(&Trial, &Trial)> {
-        let rung = self.settled_rung(one, other)?;
+    pub(super) fn converged_runs(&self, one: usize, other: usize) -> Option<(&Trial, &Trial)> {
+        let rung = self.converged_rung(one, other)?;
         let run = |n: usize| &self.candidates[n].runs[rung];
         Some((run(one), run(other)))
     }
 
     pub(super) fn ratio(&self, objective: Objective, one: usize, other: usize) -> Option<Estimate> {
-        let (own, other) = self.settled(one, other)?;
+        let (own, other) = self.converged_runs(one, other)?;
         own.ratio(objective, other)
     }
 
     /// Returns the sort key for the guarantees ([`super::trials::Verdict`]). If a candidate has no
     /// separate run, it is compared with a candidate that has one, because the best of several
     /// similar ones looks too good.
-    pub(super) fn place(&self, n: usize) -> f64 {
+    pub(super) fn guarantee_rank(&self, n: usize) -> f64 {
         let own = &self.candidates[n];
         let Some(run) = own.measured() else {
             return f64::INFINITY;
@@ -257,7 +257,7 @@ impl<'w> Selection<'w> {
         }
         let by_other = self.candidates.iter().enumerate().filter_map(|(m, other)| {
             let measured = other.own.as_ref()?;
-            let (a, b) = self.settled(n, m)?;
+            let (a, b) = self.converged_runs(n, m)?;
             let (own, other) = (a.verdict.worst, b.verdict.worst);
             // If no job of either candidate was late in a short run, the two are considered to be
             // equal.
@@ -275,9 +275,9 @@ impl<'w> Selection<'w> {
     /// Returns the best candidate that has converged. The candidates are compared by the guarantees
     /// first, and then by the number of candidates that are better.
     pub(super) fn best(&self, is: impl Fn(&Candidate<'w>) -> bool) -> Option<usize> {
-        let settled = self.all(|_, c| c.is_eligible && c.is_settled() && is(c));
+        let settled = self.all(|_, c| c.is_eligible && c.has_converged() && is(c));
         let is_ahead = |other: usize, n: usize| {
-            let pair = self.settled(n, other);
+            let pair = self.converged_runs(n, other);
             pair.is_some_and(|(own, other)| other.cost < own.cost)
         };
         let ahead = |n: usize| settled.iter().filter(|other| is_ahead(**other, n)).count();
@@ -285,7 +285,7 @@ impl<'w> Selection<'w> {
             let run = self.candidates[n].longest();
             run.map_or(f64::INFINITY, |run| run.cost)
         };
-        let key = |n: &usize| (self.place(*n), ahead(*n), cost(*n));
+        let key = |n: &usize| (self.guarantee_rank(*n), ahead(*n), cost(*n));
         let all = settled.iter().copied();
         all.min_by(|a, b| key(a).partial_cmp(&key(b)).unwrap_or(Ordering::Equal))
     }
@@ -296,16 +296,16 @@ impl<'w> Selection<'w> {
     pub(super) fn fairest(&self, best: usize, is: impl Fn(usize) -> bool) -> Option<(usize, f64)> {
         let as_good = self.all(|n, c| {
             let ratio = self.ratio(self.trials.objective, n, best);
-            let is_sound = n != best && c.is_eligible && c.is_settled() && is(n);
-            is_sound && ratio.is_some_and(|r| r.mean < 1.0 + CLOSE)
+            let is_sound = n != best && c.is_eligible && c.has_converged() && is(n);
+            is_sound && ratio.is_some_and(|r| r.mean < 1.0 + RELEVANT_DIFFERENCE)
         });
         let slowed = |n: usize| {
-            let (own, of_best) = self.settled(n, best)?;
+            let (own, of_best) = self.converged_runs(n, best)?;
             Some(own.slowdowns()?[1] / of_best.slowdowns()?[1])
         };
         let ratios = as_good.into_iter().filter_map(|n| Some((n, slowed(n)?)));
         let least = ratios.min_by(|a, b| a.1.total_cmp(&b.1));
-        least.filter(|(_, slowed)| *slowed < 1.0 - CLOSE)
+        least.filter(|(_, slowed)| *slowed < 1.0 - RELEVANT_DIFFERENCE)
     }
 
     /// Returns the candidates to continue: the best, and all that may be clearly better.
@@ -313,7 +313,7 @@ impl<'w> Selection<'w> {
         let Some(best) = self.best(|_| true) else {
             // A candidate that has not converged may look good as long as there are only a few of
             // the jobs that it starves.
-            return self.all(|_, c| !c.runs_away());
+            return self.all(|_, c| !c.is_unstable());
         };
         // If a candidate cannot be selected, it is sufficient to know that it is better.
         let is_known = |n: usize, c: &Candidate<'_>| {
@@ -337,8 +337,8 @@ impl<'w> Selection<'w> {
         self.all(|_, c| {
             let pair = common(c, &self.candidates[best]);
             let looks_better =
-                pair.is_some_and(|(own, best)| own.rough_cost < best.rough_cost * (1.0 - CLOSE));
-            c.is_eligible && !c.runs_away() && !c.is_settled() && looks_better
+                pair.is_some_and(|(own, best)| own.rough_cost < best.rough_cost * (1.0 - RELEVANT_DIFFERENCE));
+            c.is_eligible && !c.is_unstable() && !c.has_converged() && looks_better
         })
     }
 
@@ -349,7 +349,7 @@ impl<'w> Selection<'w> {
         };
         let both = a.value.is_some() && b.value.is_some();
         let most = if both { FAR } else { FAR_UNSETTLED };
-        let is_long = a.run.events.min(b.run.events) >= self.trials.telling;
+        let is_long = a.run.events.min(b.run.events) >= self.trials.conclusive_events;
         is_long && b.rough_cost > most * a.rough_cost
     }
 
@@ -359,13 +359,13 @@ impl<'w> Selection<'w> {
         let own = &self.candidates[n];
         let ratio = self.ratio(self.trials.objective, n, best);
         let by_mean = || {
-            ratio.is_some_and(|r| (r.mean - 1.0).abs() + r.half_width < CLOSE)
+            ratio.is_some_and(|r| (r.mean - 1.0).abs() + r.half_width < RELEVANT_DIFFERENCE)
                 || self.is_far(best, n)
                 || self.is_surely_behind(best, n)
         };
-        own.runs_away()
+        own.is_unstable()
             || own.longest().is_some_and(|run| run.verdict.surely_breaks)
-            || (self.place(best) == 0.0 || !own.is_eligible) && by_mean()
+            || (self.guarantee_rank(best) == 0.0 || !own.is_eligible) && by_mean()
     }
 
     /// Returns whether a common rule must run as long as the best: if it stopped once it is surely
@@ -375,7 +375,7 @@ impl<'w> Selection<'w> {
         let is_shorter = own.runs.len() < self.candidates[best].runs.len();
         let ratio = self.ratio(self.trials.objective, n, best);
         let is_near = ratio.is_some_and(|ratio| ratio.mean < FAR);
-        USUAL.contains(&own.name()) && is_shorter && !own.runs_away() && is_near
+        COMMON_RULES.contains(&own.name()) && is_shorter && !own.is_unstable() && is_near
     }
 
     /// Returns a lower bound on the relative cost of a candidate that stopped early.
@@ -386,12 +386,12 @@ impl<'w> Selection<'w> {
     }
 
     fn is_surely_behind(&self, first: usize, n: usize) -> bool {
-        self.candidates[n].runs_away() || self.behind(first, n).is_some()
+        self.candidates[n].is_unstable() || self.behind(first, n).is_some()
     }
 
     /// Returns a lower bound > 1 on the relative cost (95 % for all together), if any.
     fn behind(&self, first: usize, n: usize) -> Option<f64> {
-        let rung = self.settled_rung(first, n)?;
+        let rung = self.converged_rung(first, n)?;
         let settled = self.candidates.iter().filter_map(|c| {
             let (mean, values) = measured(self.trials.objective, &c.runs.get(rung)?.run);
             mean.map(|_| (c.name(), values))
@@ -401,7 +401,7 @@ impl<'w> Selection<'w> {
         let ranking = Ranking::new(&values);
         let pair = ranking.pair(own, others)?;
         let is_behind = pair.apart && pair.slower == others;
-        let (a, b) = self.settled(first, n)?;
+        let (a, b) = self.converged_runs(first, n)?;
         (is_behind && a.cost <= b.cost).then_some(pair.least)
     }
 }

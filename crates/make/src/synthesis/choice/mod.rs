@@ -53,7 +53,7 @@ pub fn choose(
     let analysed = analysed.into();
     if choice.promises.is_empty()
         && choice.families == Families::All
-        && let Some(chosen) = analysed.suffices(fleet, options.objective)
+        && let Some(chosen) = analysed.already_optimal(fleet, options.objective)
     {
         return Ok(chosen);
     }
@@ -70,7 +70,7 @@ pub fn choose(
     if !choice.families.are_fixed() {
         selection.search(&analysed.context(fleet))?;
     }
-    selection.compare(candidates::rivals(fleet.envelope(), options, &analysed))?;
+    selection.compare(candidates::current_rules(fleet.envelope(), options, &analysed))?;
     let (basis, is_decided) = selection.decide()?;
     if let Some(unkept) = selection.unkept() {
         return Err(ChoiceError::Unkept(Box::new(unkept)));
@@ -94,14 +94,14 @@ pub fn choose(
 
 fn check_memory(fleet: &Fleet, rules: usize) -> Result<(), SynthesisError> {
     let (servers, types) = (fleet.servers(), fleet.types());
-    let in_service: f64 = types.iter().map(|t| t.offered_pieces()).sum();
+    let in_service: f64 = types.iter().map(|t| t.offered_tasks()).sum();
     // These numbers of bytes have been measured.
     let each = servers as f64 * (48 + 16 * types.len()) as f64 + 96.0 * in_service;
     let needed = each * f64::from(REPLICATIONS) * (rules + 1) as f64 / f64::from(1 << 30);
     if needed <= 1.0 || fleet.is_one_server() {
         return Ok(());
     }
-    Err(SynthesisError::Refused(format!(
+    Err(SynthesisError::InvalidOptions(format!(
         "a simulation of {} rules on {servers} servers would need about {needed:.1} GiB of memory, more than the limit of 1 GiB. Use a smaller fleet, where the number of servers and the arrival rates are divided by {:.0}, or use the option --family. For example, --family partition does not need a simulation",
         rules + 1,
         needed.ceil().max(2.0)

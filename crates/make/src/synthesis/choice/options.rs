@@ -3,7 +3,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use crate::synthesis::{ChoiceLog, Synthesis, SynthesisError};
-use synth_multiresource::artifact::{Artifact, Family, Promise};
+use synth_multiresource::artifact::{Artifact, Family, Guarantee};
 use synth_multiresource::simulator::{Failure, Run};
 
 /// The policy families that can be selected.
@@ -43,7 +43,7 @@ pub struct ChoiceOptions {
     /// The seed of the comparison. The tuning and the run for claims use the next two seeds.
     pub seed: u64,
     /// The guarantees on the delay of some job types.
-    pub promises: Vec<Promise>,
+    pub promises: Vec<Guarantee>,
     /// If set, the selection ends with the best policy so far.
     pub interrupt: Arc<AtomicBool>,
 }
@@ -66,17 +66,17 @@ impl ChoiceOptions {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Basis {
     /// It has converged and has the lowest cost.
-    Settled,
+    BestConverged,
     /// It is as good as this policy, and the slowdown of its worst type is lower by this fraction.
     Fairest(&'static str, f64),
     /// No policy has converged, and the jobs stayed for the shortest time under this policy.
     StaysLeast,
     /// It was selected by name, even though the number of jobs grew without bound.
-    RunsAway,
+    Unstable,
     /// The number of jobs grew without bound for all policies, so the load is carried by a guard.
     Guarded,
     /// There is no conclusive run. The policy is proved to be stable, or it is the first candidate.
-    Unseen,
+    Inconclusive,
     /// There is a proof by analysis that no policy can be better by a relevant margin.
     Analysis,
     /// It is the only policy of the required family.
@@ -85,8 +85,8 @@ pub enum Basis {
 
 impl Basis {
     /// Returns whether the policy was seen to converge.
-    pub fn has_settled(&self) -> bool {
-        matches!(self, Basis::Settled | Basis::Fairest(..))
+    pub fn has_converged(&self) -> bool {
+        matches!(self, Basis::BestConverged | Basis::Fairest(..))
     }
 }
 

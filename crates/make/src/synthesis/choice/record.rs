@@ -43,7 +43,7 @@ impl Selection<'_> {
 
     fn recorded(&self, basis: &Basis, n: usize) -> CandidateLog {
         let (own, objective) = (&self.candidates[n], self.trials.objective);
-        let outcome = if n == 0 && !basis.has_settled() {
+        let outcome = if n == 0 && !basis.has_converged() {
             Steadiness::Unsettled
         } else {
             own.outcome(self.trials.workload, self.is_far(0, n))
@@ -55,7 +55,7 @@ impl Selection<'_> {
         let of_first = self.candidates[0].measured().and_then(value);
         let is_bound = !self.trials.choice.promises.is_empty();
         let at_least = self.at_least(0, n).filter(|_| steady);
-        let compared = self.settled(n, 0).filter(|_| steady);
+        let compared = self.converged_runs(n, 0).filter(|_| steady);
         let ratio = |objective| {
             let is_known = n > 0 && at_least.is_none();
             let (own, first) = compared.filter(|_| is_known)?;
@@ -63,7 +63,7 @@ impl Selection<'_> {
         };
         CandidateLog {
             name: own.name().into(),
-            knobs: own.policy.knobs_in_words(self.trials.workload),
+            knobs: own.policy.describe_parameters(self.trials.workload),
             tried: own.tried,
             outcome,
             value: match of_first.zip(ratio(objective)) {
@@ -91,7 +91,7 @@ impl Selection<'_> {
         let types = of_first
             .iter()
             .flat_map(|first| first.run.types.iter().enumerate());
-        let compared = self.settled(n, 0).filter(|_| n > 0);
+        let compared = self.converged_runs(n, 0).filter(|_| n > 0);
         let each = types.map(|(i, of_first)| {
             let ratio = compared.and_then(|(own, first)| {
                 let [a, b] = [own, first].map(|own| &*own.run.types[i].waiting_replications);
@@ -127,7 +127,7 @@ impl Selection<'_> {
                     Some((rough, None)) => format!("{rough} % of them do, but the runs are short"),
                     None => "this is not known because the runs were too short".into(),
                 };
-                format!("{}: {kept}", promise.words(unit))
+                format!("{}: {kept}", promise.describe(unit))
             });
             format!(
                 "no policy was found that keeps --slo. The closest one is {}:\n  {}\nNo policy file has been written. Use a weaker target, reduce the load, add more resources (use `synth size` to find the number), or increase --work, which is {:.0e}",

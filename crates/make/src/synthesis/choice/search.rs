@@ -2,7 +2,7 @@
 
 use super::ladder::{Candidate, Ladder, Selection};
 use super::trials::{FEW, Trial, Trials};
-use crate::synthesis::CLOSE;
+use crate::synthesis::RELEVANT_DIFFERENCE;
 use synth_multiresource::artifact::Family;
 use synth_multiresource::policy::TuningContext;
 use synth_multiresource::simulator::{Estimate, Failure};
@@ -72,7 +72,7 @@ impl Selection<'_> {
                 context,
                 seen: &mut seen,
             };
-            if let Some(policy) = walk.turn(&candidate.policy)? {
+            if let Some(policy) = walk.tune(&candidate.policy)? {
                 candidate.policy = policy;
             }
         }
@@ -105,7 +105,7 @@ struct Place {
 
 impl Walk<'_, '_> {
     /// Tunes one parameter after the other; `None` if no work is left for it.
-    fn turn(mut self, start: &Family) -> Result<Option<Family>, Failure> {
+    fn tune(mut self, start: &Family) -> Result<Option<Family>, Failure> {
         if !self.affords(start) {
             return Ok(None);
         }
@@ -122,7 +122,7 @@ impl Walk<'_, '_> {
                     break;
                 }
             }
-            let is_worthwhile = best.cost < before * (1.0 - WORTHWHILE * CLOSE);
+            let is_worthwhile = best.cost < before * (1.0 - WORTHWHILE * RELEVANT_DIFFERENCE);
             idle = if is_worthwhile { 0 } else { idle + 1 };
             axis = (axis + 1) % axes;
         }

@@ -60,7 +60,7 @@ pub(super) struct Trial {
     /// The cost for tuning; if the run is too short for means, from the jobs in its second half.
     pub rough_cost: f64,
     /// Whether the run is long enough for tuning.
-    pub is_telling: bool,
+    pub is_conclusive: bool,
     /// The index of the common type with the fewest completions.
     pub fewest: Option<usize>,
     pub verdict: Verdict,
@@ -127,7 +127,7 @@ pub(super) struct Trials<'a> {
     end: Option<Instant>,
     pub common: Vec<usize>,
     /// The number of events after which a twofold difference in cost is not chance.
-    pub telling: u64,
+    pub conclusive_events: u64,
     /// The budget for all stages, in events of First-Fit with few types.
     pub budget: f64,
     pub deciding: f64,
@@ -166,7 +166,7 @@ impl<'a> Trials<'a> {
             seed: choice.seed,
             end: choice.end,
             common: common.map(|(i, _)| i).collect(),
-            telling: TELLING.max((2.0 * jobs) as u64),
+            conclusive_events: TELLING.max((2.0 * jobs) as u64),
             budget,
             deciding,
             limit: budget,
@@ -294,7 +294,7 @@ impl<'a> Trials<'a> {
             value,
             cost,
             rough_cost,
-            is_telling,
+            is_conclusive: is_telling,
             fewest,
             verdict: Verdict {
                 seen,

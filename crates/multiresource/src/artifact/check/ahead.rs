@@ -4,7 +4,7 @@ use synth_queues::ctmc::Edge;
 
 /// The number of completions by which a state of the chain is ahead of the mean, for a queue that
 /// is never empty (MSR paper, §6.2). It is used for the bounds of theorem 8.
-pub(super) struct Ahead {
+pub(super) struct RelativeCompletions {
     /// The mean rate of completions \[1/time\].
     pub(super) capacity: f64,
     /// The minimum and maximum over all states.
@@ -20,7 +20,7 @@ impl Round {
     /// Returns the relative completions of type i. For each state, the mean time and the mean
     /// number of completions until the next working state are compared with the overall mean, and
     /// then the lead of this working state is added.
-    pub(super) fn ahead(&self, workload: &Workload, i: usize) -> Ahead {
+    pub(super) fn ahead(&self, workload: &Workload, i: usize) -> RelativeCompletions {
         let states = self.serving.len();
         let rate = 1.0 / workload.types()[i].mean_size();
         let speeds = self.serving.iter().map(|slots| rate * f64::from(slots[i]));
@@ -77,7 +77,7 @@ impl Round {
         let ending = self.steps.iter().filter(|(_, of)| *of == Some(i));
         let ending = ending.map(|(edge, _)| times[edge.from] * edge.rate * ahead[edge.to]);
         let whole = served * self.working.len() as f64 / self.count;
-        Ahead {
+        RelativeCompletions {
             capacity,
             least: ahead.iter().copied().fold(f64::MAX, f64::min),
             most: ahead.iter().copied().fold(f64::MIN, f64::max),
@@ -164,15 +164,15 @@ mod tests {
                 let own = round.ahead(&workload, i);
                 let queue = round.queue(&environment, &workload, i);
                 let other = RelativeCompletions::new(&queue);
-                let furthest = other.ahead.iter().copied().fold(f64::MIN, f64::max);
-                let least = other.ahead.iter().copied().fold(f64::MAX, f64::min);
-                let law = environment.law().iter().zip(&round.serving);
+                let furthest = other.relative.iter().copied().fold(f64::MIN, f64::max);
+                let least = other.relative.iter().copied().fold(f64::MAX, f64::min);
+                let law = environment.stationary_distribution().iter().zip(&round.serving);
                 let slots: f64 = law.map(|(p, slots)| p * f64::from(slots[i])).sum();
                 for (n, (found, expected)) in [
                     (own.capacity, queue.capacity()),
                     (own.most, furthest),
                     (own.least, least),
-                    (own.after_completion, other.mean_ahead),
+                    (own.after_completion, other.mean_relative),
                     (mean, slots),
                 ]
                 .into_iter()

@@ -39,7 +39,7 @@ pub(super) fn verify(
         return Err(format!("the search that proves it leaves out type {i}"));
     }
     let types = found.types.iter();
-    let most = types.map(|&i| packing.alone(i));
+    let most = types.map(|&i| packing.max_jobs_alone(i));
     let root = Counts {
         least: vec![0; found.types.len()],
         most: most.collect(),
@@ -85,7 +85,7 @@ impl Proof<'_> {
     /// that fit in its place.
     fn covers(&self, i: usize, value: f64) -> bool {
         let stands_for = |(&k, v): (&usize, &f64)| {
-            let jobs = f64::from(self.packing.most(k, self.packing.demand(i)));
+            let jobs = f64::from(self.packing.max_jobs_in(k, self.packing.demand(i)));
             k == i || jobs * v >= value * (1.0 - ROUNDING)
         };
         value <= 0.0 || self.types.iter().zip(&self.values).any(stands_for)
@@ -134,9 +134,9 @@ impl Proof<'_> {
             schedule[i] = counts.least[k];
             value += f64::from(counts.least[k]) * self.values[k];
         }
-        let room = self.packing.room(&schedule)?;
+        let room = self.packing.free_capacity(&schedule)?;
         for (k, &i) in self.types.iter().enumerate() {
-            let fits = counts.least[k].saturating_add(self.packing.most(i, &room));
+            let fits = counts.least[k].saturating_add(self.packing.max_jobs_in(i, &room));
             counts.most[k] = counts.most[k].min(fits);
         }
         let possible = counts.least.iter().zip(&counts.most).all(|(l, m)| l <= m);

@@ -7,7 +7,7 @@ use crate::artifact::{Claim, Conditions, HoldsFor, Method, MsrConfig, PartitionC
 use crate::policy::OneOrAll;
 use crate::workload::{JobType, Workload};
 use synth_core::artifact::{
-    ArrivalLaw, Findings, Grounds, KnownNames, Quantity as _, SizeLaw, is_close, written,
+    ArrivalAssumption, Findings, Grounds, KnownNames, Quantity as _, SizeAssumption, is_close, written,
 };
 
 /// The relative tolerance for claims about the chain, and for claims about the queues.
@@ -45,7 +45,7 @@ pub(super) fn each(
         findings.within(format!("claims[{n}]"), |f| {
             if let Some(first) = before.insert((claim.quantity, claim.subject(), claim.time()), n) {
                 f.add("", format!("duplicates claims[{first}]"));
-            } else if claim.has_subject(&known, f) && has_its_numbers(claim, document.workload, f) {
+            } else if claim.check_subject(&known, f) && has_its_numbers(claim, document.workload, f) {
                 let name = claim.job_type.as_deref();
                 check(claim, types.iter().position(|kind| name == Some(kind)), f);
             }
@@ -69,7 +69,7 @@ fn has_its_numbers(claim: &Claim, workload: &Workload, findings: &mut Findings) 
         let expected = "a number of jobs for `number_above`, and none for other quantities";
         findings.differs("at", found, expected);
     }
-    let is_of_a_time = claim.quantity.row().measure.is_of_a_time();
+    let is_of_a_time = claim.quantity.row().measure.has_time_limit();
     let has_time = claim.longer_than.is_some() == is_of_a_time;
     if !has_time {
         let expected =
@@ -110,10 +110,10 @@ pub(super) fn load(document: &Document<'_>, claim: &Claim, findings: &mut Findin
     value(claim, document.evidence.load, PROGRAM, findings);
 }
 
-pub(super) fn of_laws(sizes: SizeLaw, own: Conditions) -> HoldsFor {
+pub(super) fn of_laws(sizes: SizeAssumption, own: Conditions) -> HoldsFor {
     HoldsFor {
         sizes: Some(sizes),
-        arrivals: Some(ArrivalLaw::Poisson),
+        arrivals: Some(ArrivalAssumption::Poisson),
         own,
     }
 }
@@ -146,7 +146,7 @@ pub(super) fn of_slots(document: &Document<'_>, policy: &PartitionConfig, findin
     let jobs = partition::jobs(policy, 0, types);
     let mean =
         |i: usize| is_alone.then(|| partition::mean_number(jobs[i], types[i].offered_load()));
-    let holds_for = of_laws(SizeLaw::Exponential, Conditions::default());
+    let holds_for = of_laws(SizeAssumption::Exponential, Conditions::default());
     each(document, findings, |claim, subject, f| {
         if claim.quantity == Quantity::Load && subject.is_none() {
             return load(document, claim, f);
@@ -166,7 +166,7 @@ pub(super) fn of_msfq(document: &Document<'_>, msfq: (OneOrAll, u32), findings: 
         Some(own) => Some(own[i]),
         None => Some(document.mean_number(i)?.value),
     };
-    let holds_for = of_laws(SizeLaw::Exponential, Conditions::default());
+    let holds_for = of_laws(SizeAssumption::Exponential, Conditions::default());
     each(document, findings, |claim, subject, f| {
         if claim.quantity == Quantity::Load && subject.is_none() {
             return load(document, claim, f);
@@ -281,10 +281,10 @@ fn method(claim: &Claim) -> Option<Method> {
 fn conditions(document: &Document<'_>, subject: Option<usize>, method: Method) -> HoldsFor {
     let own = Conditions::analysed();
     match method {
-        Method::ExactQbd => of_laws(law_followed(document, subject), own),
-        Method::BoundRelativeCompletions => of_laws(SizeLaw::Exponential, own),
+        Method::ExactQbd => of_laws(modelled_size_distribution(document, subject), own),
+        Method::BoundRelativeCompletions => of_laws(SizeAssumption::Exponential, own),
         Method::ExactStationaryLaw | Method::ExactRenewalReward => HoldsFor {
-            sizes: (!document.rule.preempts()).then_some(SizeLaw::Exponential),
+            sizes: (!document.rule.preempts()).then_some(SizeAssumption::Exponential),
             arrivals: None,
             own,
         },
@@ -298,17 +298,17 @@ fn conditions(document: &Document<'_>, subject: Option<usize>, method: Method) -
 /// Returns the size distribution for which the queue of a type, or all of the queues, are solved.
 /// If the chain waits for completions, all sizes are assumed to be exponential. Otherwise, the
 /// queues follow the stages of the sizes if they have any.
-fn law_followed(document: &Document<'_>, subject: Option<usize>) -> SizeLaw {
+fn modelled_size_distribution(document: &Document<'_>, subject: Option<usize>) -> SizeAssumption {
     let staged = |kind: &JobType| {
-        let size = kind.holding();
+        let size = kind.holding_time();
         !size.is_exponential() && size.phases().is_some()
     };
     let types = document.workload.types();
     let about = subject.map_or(types, |i| &types[i..=i]);
     if document.rule.preempts() && about.iter().any(staged) {
-        SizeLaw::PhaseType
+        SizeAssumption::PhaseType
     } else {
-        SizeLaw::Exponential
+        SizeAssumption::Exponential
     }
 }
 
@@ -438,7 +438,7 @@ impl Derivation<'_> {
         let (found, quantity) = (self.claim.value, self.claim.quantity);
         if let (Quantity::MeanNumber, Some(i)) = (quantity, self.subject) {
             // The bounds assume exponential sizes.
-            if law_followed(self.document, self.subject) != SizeLaw::Exponential {
+            if modelled_size_distribution(self.document, self.subject) != SizeAssumption::Exponential {
                 return findings.stands("", TOO_LARGE);
             }
             let least = queues.bound(i, Quantity::MeanNumberAtLeast);

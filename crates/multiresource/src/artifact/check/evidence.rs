@@ -1,6 +1,6 @@
 use super::knapsack::{self, Region, Verdict};
 use super::{Document, branching, fluid, fractions, mean_schedule, shape};
-use crate::artifact::{Evidence, ShapeWorth};
+use crate::artifact::{Evidence, ShapeValue};
 use crate::schedule::{Packing, price};
 use crate::workload::{Shape, Workload};
 use synth_core::artifact::{Findings, Grounds, is_close, nonnegative, positive, sums_to_one};
@@ -77,7 +77,7 @@ fn lengths_and_signs(document: &Document<'_>, findings: &mut Findings) {
     }
 }
 
-fn of_shape(document: &Document<'_>, found: &ShapeWorth, shape: &Shape, findings: &mut Findings) {
+fn of_shape(document: &Document<'_>, found: &ShapeValue, shape: &Shape, findings: &mut Findings) {
     signs_of_server(found, shape.server(), findings);
     match (document.rule.msr(), &found.mix) {
         (None, None) => findings.differs("mix", "absent", "the mix that carries the load"),
@@ -94,7 +94,7 @@ fn of_shape(document: &Document<'_>, found: &ShapeWorth, shape: &Shape, findings
     }
 }
 
-pub(crate) fn signs_of_server(found: &ShapeWorth, server: &Workload, findings: &mut Findings) {
+pub(crate) fn signs_of_server(found: &ShapeValue, server: &Workload, findings: &mut Findings) {
     let (types, resources) = (server.types().len(), server.resources().len());
     let prices = &found.resource_prices;
     let each = "resource of the shape";
@@ -117,7 +117,7 @@ fn load(document: &Document<'_>, findings: &mut Findings) {
         }
     }
     let types = fleet.types().iter().zip(served);
-    let loads = types.map(|(kind, served)| kind.offered_pieces() / served);
+    let loads = types.map(|(kind, served)| kind.offered_tasks() / served);
     let load = loads.fold(0.0, f64::max);
     if findings.is_clear(path) && !is_close(found, load, ROUNDING) {
         findings.differs(path, found, load);
@@ -134,7 +134,7 @@ fn bound_and_gap(document: &Document<'_>, findings: &mut Findings) {
     let (found, fleet) = (document.evidence, document.fleet);
     let mut worth = 0.0;
     for (h, (own, shape)) in found.servers.iter().zip(fleet.shapes()).enumerate() {
-        let value = |&i: &usize| found.prices[i] / fleet.types()[i].offered_pieces();
+        let value = |&i: &usize| found.prices[i] / fleet.types()[i].offered_tasks();
         let values: Vec<f64> = shape.types().iter().map(value).collect();
         findings.within(format!("servers[{h}]"), |f| {
             worth_of_server(own, &values, shape.server(), f);
@@ -156,7 +156,7 @@ fn bound_and_gap(document: &Document<'_>, findings: &mut Findings) {
 /// Checks that the resource prices cover the values `y_i/b_i` (K) and are not higher than needed,
 /// and that no schedule of this server is worth more than `worth`.
 pub(crate) fn worth_of_server(
-    own: &ShapeWorth,
+    own: &ShapeValue,
     values: &[f64],
     server: &Workload,
     findings: &mut Findings,
@@ -201,7 +201,7 @@ pub(crate) fn worth_of_server(
             let (all, values) = (Region::all(&packing, relaxed), (values, &costs[..]));
             match knapsack::exceeds(&packing, values, all, worth, &mut nodes) {
                 Verdict::Bounded => return,
-                Verdict::Beaten(schedule, value) => {
+                Verdict::Exceeded(schedule, value) => {
                     let worth = own.worth;
                     format!(
                         "schedule {schedule:?} is worth {value} at these prices, expected at most {worth}"

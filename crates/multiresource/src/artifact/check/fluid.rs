@@ -17,7 +17,7 @@ const ROUNDING: f64 = 1e-9;
 pub(super) fn worth(packing: &Packing, values: &[f64]) -> Option<f64> {
     // Jobs are measured in units of their largest share, and values in units of the largest value.
     let largest: Vec<f64> = (0..values.len())
-        .map(|i| packing.largest_share(i))
+        .map(|i| packing.dominant_share(i))
         .collect();
     let worths: Vec<f64> = values.iter().zip(&largest).map(|(v, l)| v / l).collect();
     let unit = worths.iter().copied().fold(0.0, f64::max);

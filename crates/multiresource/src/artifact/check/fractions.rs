@@ -5,7 +5,7 @@ use num_traits::{One, Zero};
 
 use super::knapsack::{self, Region, Verdict};
 use super::{Document, Mixed};
-use crate::artifact::{ExactRecord, Fraction, MOST_DIGITS, Proven};
+use crate::artifact::{ExactRecord, Fraction, MAX_DIGITS, Proven};
 use crate::schedule::{Packing, price};
 use synth_core::artifact::Findings;
 
@@ -19,8 +19,8 @@ const SERVER: f64 = (1_u64 << 60) as f64;
 
 pub(super) fn shape(found: &ExactRecord, schedules: usize, types: usize, findings: &mut Findings) {
     let digits = found.digits();
-    if digits > MOST_DIGITS {
-        let expected = format!("at most {MOST_DIGITS}");
+    if digits > MAX_DIGITS {
+        let expected = format!("at most {MAX_DIGITS}");
         return findings.differs("", format!("{digits} digits"), expected);
     }
     findings.length("weights", found.weights.len(), schedules, "schedule");
@@ -146,7 +146,7 @@ fn beaten(
     let nodes = NODES / (1 + one.bits() / LONG);
     match search(&packing, &values, one, prices, nodes) {
         Verdict::Bounded => None,
-        Verdict::Beaten(schedule, _) => Some(format!(
+        Verdict::Exceeded(schedule, _) => Some(format!(
             "schedule {schedule:?} is worth more than 1/ρ at these prices"
         )),
         Verdict::Undecided => Some(format!("could not be verified within {nodes} nodes")),

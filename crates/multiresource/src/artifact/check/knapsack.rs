@@ -51,7 +51,7 @@ pub(super) struct Region<N> {
 impl<N> Region<N> {
     pub(super) fn all(packing: &Packing, price: N) -> Self {
         let room = packing.capacity().to_vec();
-        let most = (0..packing.types()).map(|i| packing.most(i, &room));
+        let most = (0..packing.types()).map(|i| packing.max_jobs_in(i, &room));
         Region {
             most: most.collect(),
             room,
@@ -65,7 +65,7 @@ pub(super) enum Verdict<N> {
     /// There is no schedule that is worth more.
     Bounded,
     /// A schedule with a higher value, which is given.
-    Beaten(Schedule, N),
+    Exceeded(Schedule, N),
     /// The limit on nodes was reached.
     Undecided,
 }
@@ -150,7 +150,7 @@ impl<N: Number> Search<'_, N> {
     fn run(&mut self, nodes: &mut u64) -> Verdict<N> {
         loop {
             if self.value > self.threshold {
-                return Verdict::Beaten(self.schedule(), self.value.clone());
+                return Verdict::Exceeded(self.schedule(), self.value.clone());
             }
             if self.is_promising() {
                 if *nodes == 0 {
@@ -158,7 +158,7 @@ impl<N: Number> Search<'_, N> {
                 }
                 *nodes -= 1;
                 let item = &self.items[self.taken.len()];
-                self.take(self.packing.most(item.kind, &self.room).min(item.most));
+                self.take(self.packing.max_jobs_in(item.kind, &self.room).min(item.most));
             } else if !self.retreat() {
                 return Verdict::Bounded;
             }
@@ -191,7 +191,7 @@ impl<N: Number> Search<'_, N> {
     fn give_back(&mut self) -> Option<u32> {
         let Taken { count, value, left } = self.taken.pop()?;
         let kind = self.items[self.taken.len()].kind;
-        self.packing.give_back(kind, count, &mut self.room);
+        self.packing.release(kind, count, &mut self.room);
         (self.value, self.left) = (value, left);
         Some(count)
     }
@@ -271,7 +271,7 @@ mod tests {
                 exceeds(&packing, (&values, &costs), all, threshold, &mut 1000)
             };
             assert_eq!(ask(best), Verdict::Bounded, "{values:?}");
-            let Verdict::Beaten(schedule, value) = ask(best * (1.0 - 1e-9)) else {
+            let Verdict::Exceeded(schedule, value) = ask(best * (1.0 - 1e-9)) else {
                 panic!("{values:?}: {best} not found");
             };
             assert!(packing.fits(&schedule));
@@ -290,7 +290,7 @@ mod tests {
             exceeds(&packing, (&values, &costs), all, threshold, &mut 1000)
         };
         assert_eq!(ask(&unit * 10), Verdict::Bounded);
-        let beaten = Verdict::Beaten(vec![0, 0, 2], &unit * 10);
+        let beaten = Verdict::Exceeded(vec![0, 0, 2], &unit * 10);
         assert_eq!(ask(&unit * 10 - 1), beaten);
     }
 
@@ -302,7 +302,7 @@ mod tests {
             exceeds(&packing, (values, values), all, threshold, &mut 100)
         };
         let verdict = ask(&[0.0, 0.0, 1.0], 1.5);
-        assert_eq!(verdict, Verdict::Beaten(vec![0, 0, 2], 2.0));
+        assert_eq!(verdict, Verdict::Exceeded(vec![0, 0, 2], 2.0));
         assert_eq!(ask(&[0.0; 3], 0.5), Verdict::Bounded);
     }
 

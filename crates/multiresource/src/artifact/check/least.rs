@@ -20,7 +20,7 @@
 use crate::artifact::{Evidence, Family};
 use crate::workload::{JobType, Workload};
 
-pub(super) struct Least {
+pub(super) struct NumberLowerBounds {
     /// b_i (K).
     offered: Vec<f64>,
     /// `v_i E[S_i]` (K).
@@ -29,13 +29,13 @@ pub(super) struct Least {
     waiting: f64,
 }
 
-impl Least {
+impl NumberLowerBounds {
     /// Uses the prices of verified evidence. Only running jobs are counted if there is none, the
     /// arrivals are not Poisson, sizes or limits are known, or the policy preempts and sizes are
     /// not exponential.
     pub(super) fn new(evidence: Option<&Evidence>, workload: &Workload, rule: &Family) -> Self {
         let types = workload.types();
-        let exponential = types.iter().all(|kind| kind.holding().is_exponential());
+        let exponential = types.iter().all(|kind| kind.holding_time().is_exponential());
         let holds = !workload.has_limits() && (!rule.preempts() || exponential);
         let offered: Vec<f64> = types.iter().map(JobType::offered_load).collect();
         let proof = evidence.filter(|proof| holds && workload.is_poisson() && proof.bound < 1.0);
@@ -43,11 +43,11 @@ impl Least {
         let values: Vec<f64> = prices.iter().zip(&offered).map(|(y, b)| y / b).collect();
         let spare = proof.map_or(f64::INFINITY, |proof| 1.0 / proof.bound - 1.0);
         let work = |(kind, v): (&JobType, &f64)| {
-            let square = (1.0 + kind.holding().scv()) * kind.mean_size().powi(2);
+            let square = (1.0 + kind.holding_time().scv()) * kind.mean_size().powi(2);
             kind.arrival_rate() * v * square / 2.0 * (v / spare - 1.0)
         };
         let sizes = types.iter().map(JobType::mean_size);
-        Least {
+        NumberLowerBounds {
             waiting: types.iter().zip(&values).map(work).sum::<f64>().max(0.0),
             weights: values.iter().zip(sizes).map(|(v, mean)| v * mean).collect(),
             offered,
@@ -55,7 +55,7 @@ impl Least {
     }
 
     /// Returns the lower bound on `Σ a_i E[N_i]` for a ≥ 0 (K).
-    pub(super) fn of(&self, factors: &[f64]) -> f64 {
+    pub(super) fn lower_bound(&self, factors: &[f64]) -> f64 {
         let pairs = factors.iter().zip(&self.weights);
         let cheapest = pairs.filter(|(_, weight)| **weight > 0.0);
         let cheapest = cheapest.map(|(a, weight)| a / weight);
@@ -116,9 +116,9 @@ mod tests {
             ("size: {law: deterministic, mean: 1}", 0.0),
             ("size: {law: hyperexponential, mean: 1, scv: 4}", 4.0),
         ] {
-            let least = Least::new(Some(&evidence(0.8, &[1.0])), &workload(size), &first_fit());
+            let least = NumberLowerBounds::new(Some(&evidence(0.8, &[1.0])), &workload(size), &first_fit());
             let exact = 0.8 + 0.64 * (1.0 + scv) / 0.4;
-            assert!((least.of(&[1.0]) - exact).abs() < 1e-12, "{size}");
+            assert!((least.lower_bound(&[1.0]) - exact).abs() < 1e-12, "{size}");
             assert_eq!(least.missing(&[exact * (1.0 + 1e-12)]), None);
             assert!(least.missing(&[exact * (1.0 - 1e-9)]).is_some());
         }
@@ -135,8 +135,8 @@ mod tests {
         let workload = |known| Workload::parse(&text(known), "one").unwrap().workload;
         let proof = evidence(0.8, &[1.0]);
         for (proof, known) in [(None, ""), (Some(&proof), "known: size\n")] {
-            let least = Least::new(proof, &workload(known), &first_fit());
-            assert_eq!(least.of(&[1.0]), 0.8);
+            let least = NumberLowerBounds::new(proof, &workload(known), &first_fit());
+            assert_eq!(least.lower_bound(&[1.0]), 0.8);
             assert_eq!(least.missing(&[0.8]), None);
         }
     }

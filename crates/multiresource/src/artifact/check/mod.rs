@@ -95,7 +95,7 @@ pub fn retract(artifact: &mut Artifact) -> Vec<String> {
 /// If the number of stages of a route is too large, then all claims that depend on it are rejected.
 /// If there are no such claims, then the stability of the policy is not checked.
 pub(super) fn check_with(artifact: &Artifact, fleet: &Fleet, work: f64, findings: &mut Findings) {
-    if let Err(why) = fleet.counts_amounts() {
+    if let Err(why) = fleet.require_no_devices() {
         return findings.add("workload.servers", why);
     }
     let budget = Cell::new(CLAIMS.min(work));
@@ -176,7 +176,7 @@ impl<'a> Document<'a> {
             let message = "the policy preempts jobs and the workload has a start latency, but it is not defined what a preempted job pays again; expected at most one of the two";
             findings.add(&rule, message);
         }
-        if self.rule.pools() == self.fleet.is_one_server() {
+        if self.rule.is_for_fleet() == self.fleet.is_one_server() {
             let expected = if self.fleet.is_one_server() {
                 "a policy for one server"
             } else {

@@ -36,7 +36,7 @@ pub(super) fn loads(policy: &PartitionConfig, workload: &Workload) -> Vec<f64> {
         } else {
             ending(policy, m)
         };
-        let lasts = largest(&ending, &rates);
+        let lasts = mean_maximum(&ending, &rates);
         time += lasts;
         for (i, served) in served.iter_mut().enumerate() {
             *served += lasts * (slots[i] - ending[i]) as f64 + ending[i] as f64 / rates[i];
@@ -82,7 +82,7 @@ fn ending(policy: &PartitionConfig, m: usize) -> Vec<u64> {
 
 /// Returns the mean time until these counts of slots have all ended,
 /// `∫ 1 − Π (1 − e^{−μ_i t})^{c_i} dt`.
-fn largest(counts: &[u64], rates: &[f64]) -> f64 {
+fn mean_maximum(counts: &[u64], rates: &[f64]) -> f64 {
     let pairs = counts.iter().zip(rates);
     let counts: Vec<(f64, f64)> = pairs.map(|(c, mu)| (*c as f64, *mu)).collect();
     let all: f64 = counts.iter().map(|(c, _)| c).sum();
@@ -141,11 +141,11 @@ mod tests {
     #[test]
     fn mean_maximum_in_closed_form() {
         let harmonic = 1.0 + 0.5 + 1.0 / 3.0;
-        assert!((largest(&[3], &[2.0]) - harmonic / 2.0).abs() < 1e-12);
+        assert!((mean_maximum(&[3], &[2.0]) - harmonic / 2.0).abs() < 1e-12);
         let two = 1.0 + 10.0 - 1.0 / 1.1;
-        assert!((largest(&[1, 0, 1], &[1.0, 7.0, 0.1]) - two).abs() < 1e-11);
+        assert!((mean_maximum(&[1, 0, 1], &[1.0, 7.0, 0.1]) - two).abs() < 1e-11);
         let many: f64 = (1..=1000).map(|n| 1.0 / f64::from(n)).sum();
-        assert!((largest(&[1000], &[1.0]) - many).abs() < 1e-11);
+        assert!((mean_maximum(&[1000], &[1.0]) - many).abs() < 1e-11);
     }
 
     #[test]

@@ -56,7 +56,7 @@ impl<'a> Queues<'a> {
     /// Returns the stages of the sizes of type i; `None` if there are none or the routes wait for
     /// completions.
     fn stages(&self, i: usize) -> Option<PhaseType> {
-        let size = self.document.workload.types()[i].holding();
+        let size = self.document.workload.types()[i].holding_time();
         let followed = self.document.rule.preempts() && !size.is_exponential();
         followed.then(|| size.phases())?
     }
@@ -167,7 +167,7 @@ impl Solved {
 
     /// Computes the mean of a queue in which the sizes have stages.
     fn staged(queue: &ModulatedQueue<'_>, size: &PhaseType, budget: &Cell<f64>) -> Option<Self> {
-        let levels = f64::from(queue.most_servers()) + 1.0;
+        let levels = f64::from(queue.max_servers()) + 1.0;
         let work = Levels::work(staged_phases(queue, size), levels);
         if work > budget.get() {
             return None;
@@ -207,7 +207,7 @@ fn times(
     let (near, far): (Vec<f64>, Vec<f64>) = points.iter().partition(|time| **time < LONG * mean);
     let mut within: Vec<(f64, f64)> = far.iter().map(|t| (*t, 1.0 - mean / t)).collect();
     if !near.is_empty() {
-        let left = cycle.left(queue, &near, budget.get())?;
+        let left = cycle.response_tails(queue, &near, budget.get())?;
         budget.set(budget.get() - cycle.work_of_times(queue, &near));
         within.extend(pairs(&near, left.into_iter().map(|left| 1.0 - left)));
     }

@@ -322,13 +322,13 @@ impl Leg<'_> {
         if self.policy.route.admission == Admission::Late {
             return held;
         }
-        let Some(mut room) = self.packing.room(&held) else {
+        let Some(mut room) = self.packing.free_capacity(&held) else {
             return held;
         };
         for (i, target) in self.target.iter().enumerate() {
             let more = target
                 .saturating_sub(held[i])
-                .min(self.packing.most(i, &room));
+                .min(self.packing.max_jobs_in(i, &room));
             self.packing.take(i, more, &mut room);
             held[i] += more;
         }

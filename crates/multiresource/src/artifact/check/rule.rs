@@ -3,7 +3,7 @@ use super::{Document, partition, shape};
 use crate::artifact::{Backfill, Family, Guard, GuardedConfig, MsrConfig, Preemption};
 use crate::policy::PolicyConfig;
 use crate::policy::check::ROUNDING;
-use crate::schedule::worth;
+use crate::schedule::schedule_value;
 use synth_core::artifact::{Findings, Grounds, is_close, written};
 
 const GUARD: Grounds = Grounds::Derived("its loads, from a round of its loop or from its slots");
@@ -139,7 +139,7 @@ pub(super) fn certified(document: &Document<'_>, findings: &mut Findings) {
     }
     let pairs = evidence.prices.iter().zip(document.workload.types());
     let prices: Vec<f64> = pairs.map(|(y, kind)| y / kind.offered_load()).collect();
-    let worths = schedules.iter().map(|schedule| worth(schedule, &prices));
+    let worths = schedules.iter().map(|schedule| schedule_value(schedule, &prices));
     let dearest = worths.fold(0.0, f64::max);
     for (i, (found, price)) in own_prices.iter().zip(&prices).enumerate() {
         let expected = price / dearest;

@@ -2,11 +2,11 @@
 //! checker does not simulate; it checks that values are consistent with each other and with lower
 //! bounds for every policy, and that intervals are not too narrow for the number of jobs.
 
-use super::least::Least;
+use super::least::NumberLowerBounds;
 use super::{Document, claims};
 use crate::artifact::{Claim, Conditions, Evidence, HoldsFor, Measure, Method, Quantity};
 use crate::workload::JobType;
-use synth_core::artifact::{Findings, Grounds, Quantity as _, Side, SizeLaw, written};
+use synth_core::artifact::{Findings, Grounds, Quantity as _, Side, SizeAssumption, written};
 
 const SENSE: Grounds = Grounds::Judged(
     "Little's law, the sums over types, lower bounds for every policy, and the precision possible with this many jobs",
@@ -32,7 +32,7 @@ const NO_RUN: &str = "simulated, expected its run in `evidence.simulation`";
 struct Simulated<'a> {
     document: &'a Document<'a>,
     under_guard: Option<Vec<f64>>,
-    least: Least,
+    least: NumberLowerBounds,
 }
 
 pub(super) fn check(
@@ -44,7 +44,7 @@ pub(super) fn check(
     let simulated = Simulated {
         document,
         under_guard,
-        least: Least::new(evidence, document.workload, document.rule),
+        least: NumberLowerBounds::new(evidence, document.workload, document.rule),
     };
     claims::each(document, findings, |claim, subject, f| {
         simulated.claim(claim, subject, f);
@@ -77,7 +77,7 @@ impl Simulated<'_> {
                 let holds_for = HoldsFor::default();
                 claims::derivation(claim, Method::Simulated, &holds_for, findings);
                 let measure = claim.quantity.row().measure;
-                if measure.is_of_a_time() || measure.percentile().is_some() {
+                if measure.has_time_limit() || measure.percentile().is_some() {
                     self.tail(claim, subject, findings);
                 } else {
                     self.mean(claim, subject, findings);
@@ -98,7 +98,7 @@ impl Simulated<'_> {
             let message = "expected no such claim: there is no guard whose chain could be derived";
             return findings.add("method", message);
         };
-        let holds_for = claims::of_laws(SizeLaw::Exponential, Conditions::default());
+        let holds_for = claims::of_laws(SizeAssumption::Exponential, Conditions::default());
         claims::derivation(claim, Method::ProofByGuard, &holds_for, findings);
         claims::value(claim, loads[i], GUARDED, findings);
     }
@@ -117,7 +117,7 @@ impl Simulated<'_> {
         };
         let half_width = claim.half_width.unwrap_or(f64::NAN);
         let narrowest = self.narrowest(&factors, run.events);
-        let least = self.least.of(&factors);
+        let least = self.least.lower_bound(&factors);
         if !claim.value.is_finite() || !(0.0..=claim.value).contains(&half_width) {
             let message = "expected a finite value and the half-width of its interval, which is at most the value";
             findings.add("", message);
@@ -138,7 +138,7 @@ impl Simulated<'_> {
         let (value, half_width) = (claim.value, claim.half_width.unwrap_or(f64::NAN));
         let measure = claim.quantity.row().measure;
         // A fraction may be zero, if no job took longer.
-        let is_possible = if measure.is_of_a_time() {
+        let is_possible = if measure.has_time_limit() {
             [value, half_width].iter().all(|x| (0.0..=1.0).contains(x))
         } else {
             // The wait may be zero, the response time may not.
@@ -147,7 +147,7 @@ impl Simulated<'_> {
             has_sign && value.is_finite() && (0.0..=value).contains(&half_width)
         };
         let is_a_time = |time: f64| time > 0.0 && time.is_finite();
-        let narrowest = subject.filter(|_| measure.is_of_a_time());
+        let narrowest = subject.filter(|_| measure.has_time_limit());
         let narrowest = narrowest.and_then(|i| self.narrowest_of_a_fraction(claim, i));
         let most = self.markov(claim);
         if self.document.evidence.simulation.is_none() {
@@ -192,7 +192,7 @@ impl Simulated<'_> {
     fn narrowest(&self, factors: &[f64], events: u64) -> f64 {
         let types = self.document.workload.types().iter().zip(factors);
         let variance = |(kind, a): (&JobType, &f64)| {
-            (a * kind.offered_load()).powi(2) * kind.holding().scv() / self.jobs(kind, events)
+            (a * kind.offered_load()).powi(2) * kind.holding_time().scv() / self.jobs(kind, events)
         };
         NARROW * types.map(variance).sum::<f64>().sqrt()
     }

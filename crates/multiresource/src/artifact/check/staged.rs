@@ -33,7 +33,7 @@ struct Jobs<'a> {
 pub(super) fn chain(queue: &ModulatedQueue<'_>, size: &PhaseType) -> Qbd {
     let (fewest, most) = (
         queue.servers().iter().filter(|c| **c > 0).min(),
-        queue.most_servers() as usize,
+        queue.max_servers() as usize,
     );
     let jobs = Jobs {
         queue,

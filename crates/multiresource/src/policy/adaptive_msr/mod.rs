@@ -4,13 +4,13 @@ mod worth;
 
 pub use settings::{AdaptiveMsrConfig, Switching};
 
-use super::rule::{LET_IN, PolicyConfig, TuningContext, has_lengths, settings_in_words};
-use super::{Event, Knows, Policy, System, check};
-use crate::schedule::largest;
+use super::rule::{LET_IN, PolicyConfig, TuningContext, mean_sizes_differ, describe_settings};
+use super::{Event, Information, Policy, System, check};
+use crate::schedule::index_of_largest;
 use crate::workload::{Fleet, Workload};
 use draining::Draining;
 use synth_core::artifact::Findings;
-use worth::{Slots, Worths};
+use worth::{Slots, ScheduleWeights};
 
 /// Adaptive MSR, without preemption. It uses the working schedules of a Markovian Service Rate
 /// policy, but switches between them based on the queue lengths instead of a clock.
@@ -38,7 +38,7 @@ use worth::{Slots, Worths};
 /// proof of its stability is known.
 #[derive(Clone, Debug)]
 pub struct AdaptiveMsr {
-    worths: Worths,
+    worths: ScheduleWeights,
     prices: Vec<f64>,
     switching: Switching,
     draining: Draining,
@@ -52,7 +52,7 @@ impl PolicyConfig for AdaptiveMsrConfig {
         Box::new(AdaptiveMsr::new(self, fleet.envelope()))
     }
 
-    fn words(&self, _: &Workload) -> String {
+    fn describe(&self, _: &Workload) -> String {
         let Switching {
             waste,
             margin,
@@ -101,12 +101,12 @@ impl PolicyConfig for AdaptiveMsrConfig {
         self.limits
     }
 
-    fn added_work(&self, workload: &Workload) -> f64 {
+    fn extra_work_per_event(&self, workload: &Workload) -> f64 {
         0.3 + 0.12 * workload.types().len() as f64
     }
 
-    fn knobs_in_words(&self, _: &Workload) -> Option<String> {
-        settings_in_words(self)
+    fn describe_parameters(&self, _: &Workload) -> Option<String> {
+        describe_settings(self)
     }
 
     fn grids(&mut self, context: &TuningContext<'_>) -> Vec<(&mut f64, &'static [f64])> {
@@ -117,7 +117,7 @@ impl PolicyConfig for AdaptiveMsrConfig {
             (&mut knobs.margin, MARGIN),
             (&mut knobs.waste, WASTE),
         ];
-        if self.limits || has_lengths(context.workload) {
+        if self.limits || mean_sizes_differ(context.workload) {
             grids.extend([(&mut knobs.drain, DRAIN), (&mut knobs.let_in, LET_IN)]);
         }
         grids
@@ -136,7 +136,7 @@ impl AdaptiveMsr {
     /// Creates the rule, which begins with the first schedule.
     pub fn new(policy: &AdaptiveMsrConfig, workload: &Workload) -> Self {
         AdaptiveMsr {
-            worths: Worths::new(&policy.schedules, &policy.prices),
+            worths: ScheduleWeights::new(&policy.schedules, &policy.prices),
             prices: policy.prices.clone(),
             switching: policy.switching,
             draining: Draining::new(policy, workload),
@@ -147,7 +147,7 @@ impl AdaptiveMsr {
 
     fn choose(&mut self, stuck: bool, system: &mut System) {
         let knobs = &self.switching;
-        let Worths { uses, weighs, .. } = &self.worths;
+        let ScheduleWeights { uses, weighs, .. } = &self.worths;
         let used = uses[self.present];
         let wasteful = used <= knobs.waste;
         if stuck && !wasteful && knobs.drain <= 0.0 {
@@ -178,10 +178,10 @@ impl AdaptiveMsr {
     fn start_own(&mut self, system: &mut System) -> bool {
         let mut blocked = false;
         for slots in &self.worths.schedules[self.present] {
-            while slots.lack(system) && system.fits(slots.job_type) {
+            while slots.has_waiting_job(system) && system.fits(slots.job_type) {
                 self.draining.backfill.start(slots.job_type, system);
             }
-            blocked |= slots.lack(system);
+            blocked |= slots.has_waiting_job(system);
         }
         blocked
     }
@@ -222,7 +222,7 @@ impl AdaptiveMsr {
 }
 
 impl Policy for AdaptiveMsr {
-    fn knows(&self) -> Knows {
+    fn information(&self) -> Information {
         self.draining.backfill.knows()
     }
 
@@ -248,7 +248,7 @@ impl Policy for AdaptiveMsr {
         self.react(Event::Clock(usize::MAX), system);
     }
 
-    fn doing(&self, names: &[&str], _: &System) -> Option<String> {
+    fn describe_state(&self, names: &[&str], _: &System) -> Option<String> {
         let slots = self.worths.schedules[self.present].iter();
         let slots = slots.map(|slots| (slots.job_type, slots.count));
         Some(format!(
@@ -263,7 +263,7 @@ impl Policy for AdaptiveMsr {
         };
         let schedules = self.worths.schedules.iter();
         let fills = schedules.map(|slots| slots.iter().map(filled).sum());
-        self.present = largest(&fills.collect::<Vec<f64>>());
+        self.present = index_of_largest(&fills.collect::<Vec<f64>>());
         self.take_over(system);
     }
 }

@@ -3,7 +3,7 @@ use crate::policy::{Event, System};
 const CHUNK: usize = 8;
 
 #[derive(Clone, Debug)]
-pub(super) struct Worths {
+pub(super) struct ScheduleWeights {
     pub schedules: Vec<Vec<Slots>>,
     serving: Vec<Vec<usize>>,
     numbers: Vec<f64>,
@@ -23,12 +23,12 @@ pub(super) struct Slots {
 }
 
 impl Slots {
-    pub(super) fn lack(&self, system: &System) -> bool {
+    pub(super) fn has_waiting_job(&self, system: &System) -> bool {
         system.running(self.job_type) < self.count && system.waiting(self.job_type) > 0
     }
 }
 
-impl Worths {
+impl ScheduleWeights {
     pub(super) fn new(schedules: &[Vec<u32>], prices: &[f64]) -> Self {
         let slots = |(job_type, count): (usize, &u32)| Slots {
             job_type,
@@ -43,7 +43,7 @@ impl Worths {
             let all = schedules.iter().enumerate();
             all.filter(|(_, u)| u[i] > 0).map(|(s, _)| s).collect()
         };
-        Worths {
+        ScheduleWeights {
             schedules: schedules.iter().map(schedule).collect(),
             serving: (0..prices.len()).map(serve).collect(),
             numbers: vec![0.0; prices.len()],
@@ -106,7 +106,7 @@ impl Worths {
 
     pub(super) fn can_start(&self, s: usize, system: &System) -> bool {
         let mut slots = self.schedules[s].iter();
-        slots.any(|slots| slots.lack(system) && system.fits(slots.job_type))
+        slots.any(|slots| slots.has_waiting_job(system) && system.fits(slots.job_type))
     }
 }
 
@@ -127,7 +127,7 @@ mod tests {
         let workload = Workload::parse(text, "t").unwrap().workload;
         let mut random = rand_xoshiro::Xoshiro256PlusPlus::seed_from_u64(1);
         let schedules = [vec![10, 0, 0], vec![1, 3, 0], vec![0, 1, 1], vec![3, 0, 1]];
-        let mut worths = Worths::new(&schedules, &[0.1, 0.3, 0.7]);
+        let mut worths = ScheduleWeights::new(&schedules, &[0.1, 0.3, 0.7]);
         let mut system = System::new(&workload, 0, false);
         for n in 0..1000 {
             let now = f64::from(n);
@@ -146,7 +146,7 @@ mod tests {
                 continue;
             }
             worths.look(event, &system);
-            let mut fresh = Worths::new(&schedules, &[0.1, 0.3, 0.7]);
+            let mut fresh = ScheduleWeights::new(&schedules, &[0.1, 0.3, 0.7]);
             fresh.look_at_all(&system);
             assert_eq!(worths.uses, fresh.uses);
             assert_eq!(worths.weighs, fresh.weighs);

@@ -1,17 +1,17 @@
 use std::sync::Arc;
 
 use super::choices::Backfilling;
-use super::estimates::{Estimates, Lengths};
+use super::estimates::{Estimates, SizeEstimates};
 use super::estimator::{Estimator, JobFacts, LearnedRuntimes};
 use super::priority::Priority;
 use super::queue::Queue;
 use super::running::{Running, Waiting};
-use crate::policy::{Event, Job, Knows, System};
+use crate::policy::{Event, Job, Information, System};
 use crate::workload::Workload;
 
 /// The source of the estimates that order the queue.
 #[derive(Clone, Debug)]
-pub enum Guess {
+pub enum EstimateSource {
     /// The estimates are learned from the jobs that have completed.
     Estimator(Box<Learning>),
     /// A table of estimates \[time\]. The number of a job is its index in the table.
@@ -27,9 +27,9 @@ pub struct Learning {
     at: f64,
 }
 
-impl From<Estimator> for Guess {
+impl From<Estimator> for EstimateSource {
     fn from(estimator: Estimator) -> Self {
-        Guess::Estimator(Box::new(Learning {
+        EstimateSource::Estimator(Box::new(Learning {
             estimator,
             noted: Vec::new(),
             at: 0.0,
@@ -60,11 +60,11 @@ impl Learning {
     }
 }
 
-impl Guess {
+impl EstimateSource {
     fn of(&self, job: Job, promise: &JobFacts) -> f64 {
         match self {
-            Guess::Estimator(learning) => learning.estimator.estimate(promise),
-            Guess::Table(table) => table[job.number as usize],
+            EstimateSource::Estimator(learning) => learning.estimator.estimate(promise),
+            EstimateSource::Table(table) => table[job.number as usize],
         }
     }
 }
@@ -76,12 +76,12 @@ impl Guess {
 /// decision passes through all jobs and moves the few that have changed places, without computing
 /// logarithms. This takes about 30 µs for 10^4 waiting jobs.
 #[derive(Clone, Debug)]
-pub(super) struct ByPriority {
+pub(super) struct JobOrderQueue {
     priority: Priority,
     /// The maximum waiting time \[time\]; a job that has waited longer than this is overdue.
     longest_wait: f64,
-    lengths: Lengths,
-    guess: Guess,
+    lengths: SizeEstimates,
+    guess: EstimateSource,
     /// The number of units that a job of each type needs if there is one resource, or else its
     /// dominant share.
     shares: Vec<f64>,
@@ -101,11 +101,11 @@ struct Entry {
 
 const OVERDUE: f64 = f64::NEG_INFINITY;
 
-impl ByPriority {
+impl JobOrderQueue {
     pub(super) fn new(
         choices: &Backfilling,
         priority: Priority,
-        guess: Guess,
+        guess: EstimateSource,
         workload: &Workload,
         servers: usize,
     ) -> Self {
@@ -118,10 +118,10 @@ impl ByPriority {
                 .collect(),
             _ => dominant.clone(),
         };
-        ByPriority {
+        JobOrderQueue {
             priority,
             longest_wait: choices.longest_wait.unwrap_or(f64::INFINITY),
-            lengths: Lengths::new(choices.estimates, workload),
+            lengths: SizeEstimates::new(choices.estimates, workload),
             guess,
             shares,
             lists: vec![Vec::new(); dominant.len()],
@@ -220,19 +220,19 @@ fn first<'a>(heads: impl Iterator<Item = (usize, &'a Entry)>) -> Option<usize> {
         .map(|(i, _)| i)
 }
 
-impl Queue for ByPriority {
+impl Queue for JobOrderQueue {
     type Rank = f64;
 
     const DECIDES_ONCE: bool = true;
 
-    fn knows(&self) -> Knows {
+    fn knows(&self) -> Information {
         self.lengths.estimates.knows()
     }
 
     fn look(&mut self, event: Event, system: &System) {
         match event {
             Event::Arrival(i) => {
-                if let Guess::Estimator(estimator) = &mut self.guess {
+                if let EstimateSource::Estimator(estimator) = &mut self.guess {
                     estimator.learn_noted();
                 }
                 let job = system.youngest(i).expect("the job that has come waits");
@@ -242,7 +242,7 @@ impl Queue for ByPriority {
                 self.running.ended(system);
                 let (job, ran) = system.last_ended();
                 let promise = self.promise(i, job, system);
-                if let Guess::Estimator(estimator) = &mut self.guess {
+                if let EstimateSource::Estimator(estimator) = &mut self.guess {
                     estimator.note(job.number, promise, ran, system.now());
                 }
             }
@@ -250,8 +250,8 @@ impl Queue for ByPriority {
         }
     }
 
-    fn settle(&mut self, system: &System) {
-        if !self.priority.moves() && system.now() <= self.due {
+    fn restore_order(&mut self, system: &System) {
+        if !self.priority.changes_with_time() && system.now() <= self.due {
             return;
         }
         let mut lists = std::mem::take(&mut self.lists);
@@ -275,7 +275,7 @@ impl Queue for ByPriority {
     }
 
     fn keeps_head(&mut self, _i: usize, head: (usize, u64), system: &System) -> bool {
-        self.settle(system);
+        self.restore_order(system);
         let first = self.first(system);
         first == Some(head.0) && self.number(head.0, system) == Some(head.1)
     }
@@ -329,8 +329,8 @@ impl Queue for ByPriority {
 
     fn learned(&self) -> Option<LearnedRuntimes> {
         match &self.guess {
-            Guess::Estimator(learning) => Some(learning.learned()),
-            Guess::Table(_) => None,
+            EstimateSource::Estimator(learning) => Some(learning.learned()),
+            EstimateSource::Table(_) => None,
         }
     }
 

@@ -126,12 +126,12 @@ impl Backfilling {
 }
 
 #[derive(Clone, Debug)]
-pub(in crate::policy) struct Classes {
+pub(in crate::policy) struct PriorityClasses {
     classes: Vec<Vec<usize>>,
 }
 
-impl Classes {
-    pub(crate) const BY_AGE: Self = Classes {
+impl PriorityClasses {
+    pub(crate) const BY_AGE: Self = PriorityClasses {
         classes: Vec::new(),
     };
 
@@ -152,7 +152,7 @@ impl Classes {
         if order == TypeOrder::Smallest {
             classes.reverse();
         }
-        Classes { classes }
+        PriorityClasses { classes }
     }
 
     pub(crate) fn as_slice(&self) -> &[Vec<usize>] {

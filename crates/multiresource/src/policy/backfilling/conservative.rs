@@ -1,8 +1,8 @@
-use super::choices::{Backfilling, Classes};
-use super::estimates::Lengths;
+use super::choices::{Backfilling, PriorityClasses};
+use super::estimates::SizeEstimates;
 use super::running::Running;
 use crate::policy::room::{covers, reduce};
-use crate::policy::{Event, Job, Knows, Policy, System};
+use crate::policy::{Event, Job, Information, Policy, System};
 use crate::workload::Workload;
 
 /// Conservative backfilling. When a job arrives, it gets the earliest reservation that does not
@@ -25,8 +25,8 @@ use crate::workload::Workload;
 /// plan is compressed. The rule is slow if the queue is long and the estimates are too large.
 #[derive(Clone, Debug)]
 pub(super) struct Conservative {
-    order: Classes,
-    lengths: Lengths,
+    order: PriorityClasses,
+    lengths: SizeEstimates,
     profile: Profile,
     plans: Vec<Plan>,
     running: Running,
@@ -61,8 +61,8 @@ impl Conservative {
     pub(super) fn new(choices: Backfilling, workload: &Workload) -> Self {
         let capacity = workload.resources().iter().map(|r| r.units());
         Conservative {
-            order: Classes::new(choices.order, workload),
-            lengths: Lengths::new(choices.estimates, workload),
+            order: PriorityClasses::new(choices.order, workload),
+            lengths: SizeEstimates::new(choices.estimates, workload),
             profile: Profile::new(0.0, capacity.collect()),
             plans: Vec::new(),
             running: Running::new(1),
@@ -141,7 +141,7 @@ impl Conservative {
 }
 
 impl Policy for Conservative {
-    fn knows(&self) -> Knows {
+    fn information(&self) -> Information {
         self.lengths.estimates.knows()
     }
 

@@ -5,7 +5,7 @@ use super::reservations::Reservations;
 use super::running::Waiting;
 use crate::policy::hosts::Placement;
 use crate::policy::room::{covers, reduce};
-use crate::policy::{Event, Job, Knows, Policy, System};
+use crate::policy::{Event, Job, Information, Policy, System};
 
 /// EASY backfilling. Jobs start in queue order until the head of the queue does not fit. The
 /// *shadow time* is the earliest time at which the head is expected to fit, with all of its
@@ -66,7 +66,7 @@ impl<Q: Queue> Easy<Q> {
     }
 
     fn go_on(&mut self, system: &mut System) {
-        self.queue.settle(system);
+        self.queue.restore_order(system);
         while let Some(head) = self.queue.first(system) {
             // A new head may start on servers that were reserved for the previous one.
             if self.servers > 1 && self.head.is_some_and(|(own, _)| own != head) {
@@ -145,7 +145,7 @@ impl<Q: Queue> Easy<Q> {
             let own = &mut self.reservations[found];
             own.server = server;
             let running = self.queue.running();
-            let from = running.room_for(head, server, &mut own.extra, system);
+            let from = running.earliest_fit(head, server, &mut own.extra, system);
             own.from = from.max(system.now());
             found += usize::from(own.from.is_finite());
         }
@@ -173,7 +173,7 @@ impl<Q: Queue> Easy<Q> {
         let is_elsewhere = self.reserved == 0 || self.servers > 1;
         while is_elsewhere
             && let Some(i) = self.queue.first_fitting(system)
-            && system.find_team(i, &mut self.team)
+            && system.find_servers(i, &mut self.team)
         {
             self.start_first(i, system);
         }
@@ -227,12 +227,12 @@ impl<Q: Queue> Easy<Q> {
 }
 
 impl<Q: Queue> Policy for Easy<Q> {
-    fn knows(&self) -> Knows {
+    fn information(&self) -> Information {
         self.queue.knows()
     }
 
     fn begin(&mut self, system: &mut System) {
-        system.place_by(self.placement);
+        system.set_placement(self.placement);
     }
 
     fn react(&mut self, event: Event, system: &mut System) {

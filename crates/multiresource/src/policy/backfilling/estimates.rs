@@ -1,7 +1,7 @@
 use super::estimator::finalized;
 use super::running::{Running, Waiting};
-use super::shortest::Shortest;
-use crate::policy::{Event, Job, Knows, System};
+use super::shortest::MinEstimateTree;
+use crate::policy::{Event, Job, Information, System};
 use crate::workload::Workload;
 
 /// The job sizes that are used by backfilling.
@@ -20,11 +20,11 @@ pub enum Estimates {
 
 impl Estimates {
     /// Returns the information about jobs that is needed to compute the estimates.
-    pub fn knows(self) -> Knows {
+    pub fn knows(self) -> Information {
         match self {
-            Estimates::Inflated(_) => Knows::Sizes,
-            Estimates::Means => Knows::Means,
-            Estimates::Limits => Knows::Estimates,
+            Estimates::Inflated(_) => Information::Sizes,
+            Estimates::Means => Information::Means,
+            Estimates::Limits => Information::Estimates,
         }
     }
 }
@@ -44,15 +44,15 @@ fn uniform(number: u64) -> f64 {
 }
 
 #[derive(Clone, Debug)]
-pub(in crate::policy) struct Lengths {
+pub(in crate::policy) struct SizeEstimates {
     pub estimates: Estimates,
     means: Vec<f64>,
 }
 
-impl Lengths {
+impl SizeEstimates {
     pub(crate) fn new(estimates: Estimates, workload: &Workload) -> Self {
         let means = workload.types().iter().map(|t| t.mean_size());
-        Lengths {
+        SizeEstimates {
             estimates,
             means: means.collect(),
         }
@@ -72,17 +72,17 @@ impl Lengths {
 /// The waiting jobs and the running jobs with their estimates. The owner of this value must report
 /// all events to it and must use it to start jobs.
 #[derive(Clone, Debug)]
-pub(in crate::policy) struct Estimated {
-    pub lengths: Lengths,
-    queues: Vec<Shortest>,
+pub(in crate::policy) struct EstimatedJobs {
+    pub lengths: SizeEstimates,
+    queues: Vec<MinEstimateTree>,
     pub running: Running,
 }
 
-impl Estimated {
+impl EstimatedJobs {
     pub(crate) fn new(estimates: Estimates, workload: &Workload, servers: usize) -> Self {
-        Estimated {
-            lengths: Lengths::new(estimates, workload),
-            queues: vec![Shortest::default(); workload.types().len()],
+        EstimatedJobs {
+            lengths: SizeEstimates::new(estimates, workload),
+            queues: vec![MinEstimateTree::default(); workload.types().len()],
             running: Running::new(servers),
         }
     }
@@ -127,7 +127,7 @@ impl Estimated {
         self.running
             .look_anew(system, |job, i| lengths.of(job, i, system));
         for (i, queue) in self.queues.iter_mut().enumerate() {
-            *queue = Shortest::default();
+            *queue = MinEstimateTree::default();
             for job in system.waiting_jobs(i) {
                 queue.push(job, lengths.of(job, i, system));
             }

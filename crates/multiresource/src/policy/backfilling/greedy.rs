@@ -1,4 +1,4 @@
-use super::choices::{Backfilling, Classes};
+use super::choices::{Backfilling, PriorityClasses};
 use super::reservations::Reservations;
 use crate::policy::hosts::Placement;
 use crate::policy::{Event, Policy, System};
@@ -8,19 +8,19 @@ use crate::workload::Workload;
 /// first job that does not fit. Only the oldest job of each type is checked: `O(K)` per decision.
 #[derive(Clone, Debug)]
 pub struct Greedy {
-    pub(in crate::policy) order: Classes,
+    pub(in crate::policy) order: PriorityClasses,
     is_strict: bool,
     placement: Placement,
 }
 
 /// The first-fit rule, in the order of arrival.
-pub const FIRST_FIT: Greedy = Greedy::ordered(Backfilling::FIRST_FIT, Classes::BY_AGE);
+pub const FIRST_FIT: Greedy = Greedy::ordered(Backfilling::FIRST_FIT, PriorityClasses::BY_AGE);
 
 /// First come, first served.
-pub const FCFS: Greedy = Greedy::ordered(Backfilling::FCFS, Classes::BY_AGE);
+pub const FCFS: Greedy = Greedy::ordered(Backfilling::FCFS, PriorityClasses::BY_AGE);
 
 impl Greedy {
-    const fn ordered(choices: Backfilling, order: Classes) -> Self {
+    const fn ordered(choices: Backfilling, order: PriorityClasses) -> Self {
         Greedy {
             order,
             is_strict: matches!(choices.reservations, Reservations::Strict),
@@ -30,13 +30,13 @@ impl Greedy {
 
     /// Creates the rule. The reservations must be `None` or `Strict`.
     pub fn new(choices: Backfilling, workload: &Workload) -> Self {
-        Greedy::ordered(choices, Classes::new(choices.order, workload))
+        Greedy::ordered(choices, PriorityClasses::new(choices.order, workload))
     }
 }
 
 impl Policy for Greedy {
     fn begin(&mut self, system: &mut System) {
-        system.place_by(self.placement);
+        system.set_placement(self.placement);
     }
 
     fn take_over(&mut self, system: &mut System) {

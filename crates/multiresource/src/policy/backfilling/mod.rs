@@ -22,15 +22,15 @@ mod shortest;
 #[cfg(test)]
 mod tests;
 
-pub use by_priority::Guess;
+pub use by_priority::EstimateSource;
 pub use choices::{Backfilling, QueueOrder, TypeOrder};
-pub(super) use choices::{Classes, oldest};
-pub(super) use estimates::Estimated;
+pub(super) use choices::{PriorityClasses, oldest};
+pub(super) use estimates::EstimatedJobs;
 pub use estimates::Estimates;
 #[cfg(test)]
 pub(super) use estimates::inflated;
 pub use estimator::{
-    Estimator, JobFacts, JudgedJob, LearnedRuntimes, RuntimeEstimate, Users, Worth, worth,
+    Estimator, JobFacts, EstimatedCompletion, LearnedRuntimes, RuntimeEstimate, UserGroup, EstimateQuality, estimate_quality,
 };
 pub use greedy::{FCFS, FIRST_FIT, Greedy};
 pub use policy::BackfillingConfig;
@@ -38,11 +38,11 @@ pub use priority::Priority;
 pub use reservations::Reservations;
 pub(super) use running::Waiting;
 
-use by_priority::ByPriority;
+use by_priority::JobOrderQueue;
 use conservative::Conservative;
 use easy::Easy;
 use planned::Planned;
-use queue::ByAge;
+use queue::ArrivalQueue;
 
 use super::Policy;
 use crate::workload::{Fleet, Workload};
@@ -77,11 +77,11 @@ impl Backfilling {
     }
 
     /// Returns the online rule. If its order is based on estimates, they are taken from `guess`.
-    pub fn by_guess(self, workload: &Workload, servers: usize, guess: Guess) -> Box<dyn Policy> {
+    pub fn by_guess(self, workload: &Workload, servers: usize, guess: EstimateSource) -> Box<dyn Policy> {
         let QueueOrder::Jobs(priority) = self.order else {
             return self.by_type(workload, servers);
         };
-        let queue = ByPriority::new(&self, priority, guess, workload, servers);
+        let queue = JobOrderQueue::new(&self, priority, guess, workload, servers);
         match self.reservations {
             Reservations::Few(_) | Reservations::All if servers == 1 => {
                 Box::new(Planned::new(self.reservations, queue))
@@ -95,7 +95,7 @@ impl Backfilling {
             Reservations::None | Reservations::Strict => Box::new(Greedy::new(self, workload)),
             Reservations::All if servers == 1 => Box::new(Conservative::new(self, workload)),
             _ => {
-                let queue = ByAge::new(&self, workload, servers);
+                let queue = ArrivalQueue::new(&self, workload, servers);
                 Box::new(Easy::new(&self, queue, servers))
             }
         }

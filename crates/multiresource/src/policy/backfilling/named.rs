@@ -1,7 +1,7 @@
 use super::{Backfilling, BackfillingConfig, Estimates, QueueOrder, Reservations, TypeOrder};
 use crate::policy::hosts::Placement;
 use crate::policy::rule::{NamedRule, Parameter, Settings, require_known};
-use crate::policy::{Family, Knows, Unsuitable};
+use crate::policy::{Family, Information, Unsuitable};
 use crate::workload::{Fleet, Workload};
 
 const BEST_FIT_OVER_FLEET: Backfilling = Backfilling {
@@ -43,8 +43,8 @@ const fn plain(
     NamedRule {
         name,
         aliases,
-        about,
-        pools: true,
+        description: about,
+        is_for_fleet: true,
         settings,
         ..NamedRule::PLAIN
     }
@@ -115,7 +115,7 @@ pub(in crate::policy) const STRICT_PRIORITY: NamedRule = plain(
 );
 
 pub(in crate::policy) const EASY_BACKFILL: NamedRule = NamedRule {
-    knows: Knows::Sizes,
+    information: Information::Sizes,
     parameter: Some(INFLATION),
     build: Some(|w, f| Ok(Backfilling::easy(estimates(w, f)?).rule(w, 1))),
     ..plain(
@@ -137,9 +137,9 @@ pub(in crate::policy) const EASY_BY_MEAN: NamedRule = plain(
 );
 
 pub(in crate::policy) const CONSERVATIVE_BACKFILL: NamedRule = NamedRule {
-    knows: Knows::Sizes,
+    information: Information::Sizes,
     parameter: Some(INFLATION),
-    pools: false,
+    is_for_fleet: false,
     build: Some(|w, f| Ok(Backfilling::conservative(estimates(w, f)?).rule(w, 1))),
     ..plain(
         "conservative-backfill",
@@ -153,7 +153,7 @@ pub(in crate::policy) const CONSERVATIVE_BACKFILL: NamedRule = NamedRule {
 };
 
 const INFLATION: Parameter = Parameter {
-    what: "the inflation of sizes (default: the information that the workload declares, or else exact sizes)",
+    meaning: "the inflation of sizes (default: the information that the workload declares, or else exact sizes)",
     least: 1.0,
     default: None,
     whole: false,
@@ -169,7 +169,7 @@ fn without(inflation: Option<f64>) -> Result<(), Unsuitable> {
 }
 
 fn estimates(workload: &Workload, inflation: Option<f64>) -> Result<Estimates, Unsuitable> {
-    require_known(workload, inflation.is_some() || workload.known().is_none())?;
+    require_known(workload, inflation.is_some() || workload.size_information().is_none())?;
     if inflation.is_none() && workload.has_limits() {
         return Ok(Estimates::Limits);
     }

@@ -1,9 +1,9 @@
-use super::by_priority::ByPriority;
+use super::by_priority::JobOrderQueue;
 use super::conservative::Profile;
 use super::estimator::LearnedRuntimes;
 use super::queue::Queue;
 use super::reservations::Reservations;
-use crate::policy::{Event, Job, Knows, Policy, System};
+use crate::policy::{Event, Job, Information, Policy, System};
 
 /// Backfilling on one server, based on a plan that is created from scratch for each decision.
 ///
@@ -21,12 +21,12 @@ use crate::policy::{Event, Job, Knows, Policy, System};
 /// and `O(R · (running + planned))` for each job that is planned or fits.
 #[derive(Clone, Debug)]
 pub(super) struct Planned {
-    queue: ByPriority,
+    queue: JobOrderQueue,
     most: usize,
 }
 
 impl Planned {
-    pub(super) fn new(reservations: Reservations, queue: ByPriority) -> Self {
+    pub(super) fn new(reservations: Reservations, queue: JobOrderQueue) -> Self {
         let most = match reservations {
             Reservations::Few(count) => count as usize,
             _ => usize::MAX,
@@ -36,7 +36,7 @@ impl Planned {
 }
 
 impl Policy for Planned {
-    fn knows(&self) -> Knows {
+    fn information(&self) -> Information {
         self.queue.knows()
     }
 
@@ -58,7 +58,7 @@ impl Policy for Planned {
         if !any_fits(system) {
             return;
         }
-        self.queue.settle(system);
+        self.queue.restore_order(system);
         let (now, mut profile) = (system.now(), Profile::ahead(self.queue.running(), system));
         let (mut planned, mut started) = (0, vec![0; system.types()]);
         for mut waiting in self.queue.in_order() {

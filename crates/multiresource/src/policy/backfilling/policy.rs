@@ -7,11 +7,11 @@ use super::{
 };
 use crate::policy::hosts::{Placement, Zone};
 use crate::policy::pooled::{Pooled, RESERVES};
-use crate::policy::rule::{PolicyConfig, TuningContext, require_known, settings_in_words};
+use crate::policy::rule::{PolicyConfig, TuningContext, require_known, describe_settings};
 use crate::policy::{Policy, Unsuitable};
-use crate::workload::{Fleet, KnownSize, Workload};
+use crate::workload::{Fleet, SizeInformation, Workload};
 use synth_core::artifact::{Findings, nonnegative};
-use synth_core::number::{in_words, shown};
+use synth_core::number::{in_words, format_number};
 
 /// The settings of backfilling: order, reservations, size estimates and placement.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -129,7 +129,7 @@ impl PolicyConfig for BackfillingConfig {
             return Box::new(Pooled::new(self, fleet));
         }
         let mut choices = self.choices();
-        let is_easy_over_fleet = self.priority().is_none() && self.pools();
+        let is_easy_over_fleet = self.priority().is_none() && self.is_for_fleet();
         if is_easy_over_fleet && self.estimate.is_some() && !fleet.envelope().has_limits() {
             // If there are no limits, the exact sizes are used as limits.
             choices.estimates = Estimates::Inflated(1.0);
@@ -137,7 +137,7 @@ impl PolicyConfig for BackfillingConfig {
         choices.with_learned(fleet.envelope(), fleet.servers(), &self.learned)
     }
 
-    fn words(&self, workload: &Workload) -> String {
+    fn describe(&self, workload: &Workload) -> String {
         let unit = workload.time_unit();
         let size = match self.estimate {
             None => "mean size of their types",
@@ -151,7 +151,7 @@ impl PolicyConfig for BackfillingConfig {
             QueueOrder::Types(TypeOrder::Priority) => {
                 "types with the highest priority first".into()
             }
-            QueueOrder::Jobs(priority) => priority.words(size, unit),
+            QueueOrder::Jobs(priority) => priority.describe(size, unit),
         };
         let overdue = self.longest_wait.map_or(String::new(), |time| {
             let time = in_words(time, unit);
@@ -196,7 +196,7 @@ impl PolicyConfig for BackfillingConfig {
         if let Some(time) = self.longest_wait
             && !(time >= 0.0 && time.is_finite())
         {
-            findings.differs("longest_wait", shown(time), "a time ≥ 0");
+            findings.differs("longest_wait", format_number(time), "a time ≥ 0");
         }
         if let Err(why) = self.reservations.suit(fleet) {
             findings.add("reservations", why.0);
@@ -216,7 +216,7 @@ impl PolicyConfig for BackfillingConfig {
             } else {
                 "reserve"
             };
-            only(path, self.pools(), "over a fleet, with a placement");
+            only(path, self.is_for_fleet(), "over a fleet, with a placement");
             let is_in_arrival_order = self.type_order() == Some(TypeOrder::Arrival);
             let is_known = match self.reservations {
                 Reservations::None => self.type_order().is_some(),
@@ -250,7 +250,7 @@ impl PolicyConfig for BackfillingConfig {
         }
     }
 
-    fn pools(&self) -> bool {
+    fn is_for_fleet(&self) -> bool {
         self.placement.is_some()
     }
 
@@ -268,18 +268,18 @@ impl PolicyConfig for BackfillingConfig {
         own.next().map(|(name, _)| *name)
     }
 
-    fn added_work(&self, _: &Workload) -> f64 {
+    fn extra_work_per_event(&self, _: &Workload) -> f64 {
         match self.reservations {
             _ if self.priority().is_some() => 3.0,
-            _ if self.pools() || self.is_greedy() => 0.0,
+            _ if self.is_for_fleet() || self.is_greedy() => 0.0,
             Reservations::All => 20.0,
             _ => 2.0,
         }
     }
 
-    fn knobs_in_words(&self, _: &Workload) -> Option<String> {
+    fn describe_parameters(&self, _: &Workload) -> Option<String> {
         let Some(order) = self.priority() else {
-            return self.keeps_capacity().then(|| settings_in_words(self))?;
+            return self.keeps_capacity().then(|| describe_settings(self))?;
         };
         let knobs = [order.size, order.share, order.age, order.offset];
         let knobs = ["size", "share", "age", "offset"].into_iter().zip(knobs);
@@ -391,11 +391,11 @@ impl Backfilling {
     ///
     /// # Errors
     /// Returns an error if the rule needs limits or sizes that are not known.
-    pub fn by_what_is_known(self, fleet: &Fleet) -> Result<Box<dyn Policy>, Unsuitable> {
+    pub fn with_declared_information(self, fleet: &Fleet) -> Result<Box<dyn Policy>, Unsuitable> {
         self.reservations.suit(fleet)?;
         let workload = fleet.envelope();
         let sizes = self.estimates != Estimates::Limits
-            || matches!(workload.known(), None | Some(KnownSize::Size));
+            || matches!(workload.size_information(), None | Some(SizeInformation::Size));
         require_known(workload, sizes)?;
         let estimates = if sizes {
             Estimates::Inflated(1.0)

@@ -1,7 +1,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use synth_core::artifact::Findings;
-use synth_core::number::{in_words, shown};
+use synth_core::number::{in_words, format_number};
 
 /// The maximum absolute value of an exponent.
 const MOST: f64 = 20.0;
@@ -79,7 +79,7 @@ impl Priority {
     }
 
     /// Describes the order. The name of the size estimate is `size`, and `unit` is the time unit.
-    pub fn words(&self, size: &str, unit: &str) -> String {
+    pub fn describe(&self, size: &str, unit: &str) -> String {
         let power = |(what, exponent): (&str, f64)| match exponent {
             0.0 => None,
             1.0 => Some(what.to_owned()),
@@ -88,7 +88,7 @@ impl Priority {
         let of_job = [(size, self.size), ("share", self.share)];
         let of_job: Vec<String> = of_job.into_iter().filter_map(power).collect();
         let of_job = of_job.join(" × ");
-        match (self.size, self.share, self.moves()) {
+        match (self.size, self.share, self.changes_with_time()) {
             (0.0, 0.0, _) => "first come, first served".into(),
             (1.0, 0.0, false) => format!("shortest {size} first"),
             (0.0, -1.0, false) => "largest share first".into(),
@@ -110,23 +110,23 @@ impl Priority {
         ];
         for (path, value, least) in all {
             if !(least..=MOST).contains(&value) {
-                findings.differs(path, shown(value), format!("from {least} to {MOST}"));
+                findings.differs(path, format_number(value), format!("from {least} to {MOST}"));
             }
         }
         let largest = self.size.abs().max(self.share.abs());
-        if self.moves() && largest > MOST_OF_AGE * self.age {
+        if self.changes_with_time() && largest > MOST_OF_AGE * self.age {
             let expected = format!("0, or at least {}", largest / MOST_OF_AGE);
             findings.differs("order.age", self.age, expected);
         }
         let is_time = self.offset >= 0.0 && self.offset.is_finite();
-        if !is_time || self.moves() && self.offset == 0.0 {
+        if !is_time || self.changes_with_time() && self.offset == 0.0 {
             let expected = "a time, positive if `age` is";
-            findings.differs("order.offset", shown(self.offset), expected);
+            findings.differs("order.offset", format_number(self.offset), expected);
         }
     }
 
     /// Returns `true` if the order of two waiting jobs may change over time.
-    pub fn moves(&self) -> bool {
+    pub fn changes_with_time(&self) -> bool {
         self.age > 0.0
     }
 
@@ -137,7 +137,7 @@ impl Priority {
         let within = |x: f64, [least, most]: [f64; 2]| x.max(least).min(most);
         let scale = estimate.powf(self.size) * share.powf(self.share);
         let scale = within(scale, [f64::MIN_POSITIVE, f64::MAX]);
-        if self.moves() {
+        if self.changes_with_time() {
             within(scale.powf(1.0 / self.age), [1e-280, 1e280])
         } else {
             scale
@@ -146,7 +146,7 @@ impl Priority {
 
     #[inline]
     pub(super) fn key(&self, scale: f64, waited: f64) -> f64 {
-        if self.moves() {
+        if self.changes_with_time() {
             -(waited + self.offset) / scale
         } else {
             scale

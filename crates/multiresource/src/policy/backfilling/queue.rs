@@ -1,8 +1,8 @@
-use super::choices::{Backfilling, Classes};
-use super::estimates::Estimated;
+use super::choices::{Backfilling, PriorityClasses};
+use super::estimates::EstimatedJobs;
 use super::estimator::LearnedRuntimes;
 use super::running::{Running, Waiting};
-use crate::policy::{Event, Job, Knows, System};
+use crate::policy::{Event, Job, Information, System};
 use crate::workload::Workload;
 
 /// A queue of waiting jobs that have an order and an estimate. All jobs of a type need the same
@@ -15,11 +15,11 @@ pub(super) trait Queue: Clone + Send + 'static {
     /// that the first of the jobs that arrive together can be found.
     const DECIDES_ONCE: bool = false;
 
-    fn knows(&self) -> Knows;
+    fn knows(&self) -> Information;
 
     fn look(&mut self, event: Event, system: &System);
 
-    fn settle(&mut self, _system: &System) {}
+    fn restore_order(&mut self, _system: &System) {}
 
     /// Returns `true` if the head of the queue does not change when a new job of type `i` arrives.
     fn keeps_head(&mut self, i: usize, head: (usize, u64), system: &System) -> bool;
@@ -62,24 +62,24 @@ pub(super) trait Queue: Clone + Send + 'static {
 }
 
 #[derive(Clone, Debug)]
-pub(super) struct ByAge {
-    order: Classes,
-    jobs: Estimated,
+pub(super) struct ArrivalQueue {
+    order: PriorityClasses,
+    jobs: EstimatedJobs,
 }
 
-impl ByAge {
+impl ArrivalQueue {
     pub(super) fn new(choices: &Backfilling, workload: &Workload, servers: usize) -> Self {
-        ByAge {
-            order: Classes::new(choices.order, workload),
-            jobs: Estimated::new(choices.estimates, workload, servers),
+        ArrivalQueue {
+            order: PriorityClasses::new(choices.order, workload),
+            jobs: EstimatedJobs::new(choices.estimates, workload, servers),
         }
     }
 }
 
-impl Queue for ByAge {
+impl Queue for ArrivalQueue {
     type Rank = usize;
 
-    fn knows(&self) -> Knows {
+    fn knows(&self) -> Information {
         self.jobs.lengths.estimates.knows()
     }
 

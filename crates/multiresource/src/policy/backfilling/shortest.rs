@@ -6,14 +6,14 @@ use crate::policy::Job;
 /// The place of a removed job is empty until the tree is full. It is then built again, twice as
 /// large if more than half of it is in use, so the amortized cost of a job is `O(log n)`.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Shortest {
+pub(super) struct MinEstimateTree {
     jobs: Vec<Job>,
     /// The minimum of the children `2n` and `2n + 1`. The second half of this array contains the
     /// places of the jobs, which are set to `∞` if they are empty.
     least: Vec<f64>,
 }
 
-impl Shortest {
+impl MinEstimateTree {
     /// Adds the youngest job. Its estimate \[time\] must be finite.
     #[inline]
     pub(super) fn push(&mut self, job: Job, estimate: f64) {
@@ -90,7 +90,7 @@ mod tests {
     #[test]
     fn agrees_with_a_scan() {
         let mut random = rand_xoshiro::Xoshiro256PlusPlus::seed_from_u64(1);
-        let (mut tournament, mut list) = (Shortest::default(), Vec::new());
+        let (mut tournament, mut list) = (MinEstimateTree::default(), Vec::new());
         for number in 0..5000 {
             let (job, estimate) = (
                 Job {

@@ -1,7 +1,7 @@
 #![allow(clippy::unwrap_used)]
 use super::*;
 use crate::policy::rule::PolicyConfig as _;
-use crate::policy::{Family, own_policy};
+use crate::policy::{Family, parse_custom_policy};
 use synth_core::artifact::Findings;
 
 const DOCUMENT: &str = "kind: multiresource
@@ -115,7 +115,7 @@ fn descriptions_name_order_and_reservations() {
     let mut own = policy("easy+sjf");
     own.longest_wait = Some(18.0 * 60.0);
     let envelope = fleet();
-    let words = |own: &BackfillingConfig| own.words(envelope.envelope());
+    let words = |own: &BackfillingConfig| own.describe(envelope.envelope());
     let said = words(&own);
     for part in [
         "order of the queue: shortest limit first. ",
@@ -146,7 +146,7 @@ fn unknown_words_list_the_valid_ones() {
 #[test]
 fn parses_custom_orders_and_locates_faults() {
     let text = "backfilling: {order: {size: 1, share: -0.5, age: 2, offset: 10h}, estimate: history, reservations: 2, longest-wait: 18h}";
-    let Family::Backfilling(own) = own_policy(text, "own", &fleet()).unwrap() else {
+    let Family::Backfilling(own) = parse_custom_policy(text, "own", &fleet()).unwrap() else {
         panic!("expected the backfilling family")
     };
     let order = Priority {
@@ -163,7 +163,7 @@ fn parses_custom_orders_and_locates_faults() {
         let [from, to, said] = row.split(" => ").collect::<Vec<_>>()[..] else {
             panic!("{row}")
         };
-        let why = own_policy(&text.replace(from, to), "own", &fleet()).unwrap_err();
+        let why = parse_custom_policy(&text.replace(from, to), "own", &fleet()).unwrap_err();
         let why = why.to_string();
         assert!(why.contains(said), "{to}: {why}");
     }

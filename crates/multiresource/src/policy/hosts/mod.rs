@@ -7,7 +7,7 @@ pub(super) use open::Openings;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::room::Packed;
+use super::room::PackedDemand;
 use crate::schedule::Packing;
 use crate::workload::{Fleet, Shape, Workload};
 use synth_core::artifact::Findings;
@@ -103,7 +103,7 @@ pub struct Hosts {
     nodes: Vec<u32>,
     shapes: Vec<u32>,
     units: Vec<Vec<u64>>,
-    packed: Packed,
+    packed: PackedDemand,
     devices: Devices,
     pub(super) resumes: bool,
     most: Vec<f64>,
@@ -118,7 +118,7 @@ pub struct Hosts {
     locked: Vec<bool>,
     zone: [Vec<bool>; 2],
     of_slot: Vec<Vec<usize>>,
-    pieces: Vec<u64>,
+    tasks: Vec<u64>,
     free: Vec<u64>,
     /// The units that are used by others (servers × resources). `None` if they have never used any.
     others: Option<Vec<u64>>,
@@ -133,13 +133,13 @@ impl Hosts {
 
     pub(super) fn new(fleet: &Fleet) -> Self {
         let packing = Packing::new(fleet.envelope());
-        let packed = Packed::new(&packing);
+        let packed = PackedDemand::new(&packing);
         let units = (0..fleet.shapes().len()).map(|h| fleet.units(h));
         let units: Vec<Vec<u64>> = units.collect();
         let (mut shapes, mut used) = (Vec::new(), Vec::new());
         let mut free = vec![0; packing.capacity().len()];
         for (h, shape) in fleet.shapes().iter().enumerate() {
-            let words: Vec<u64> = packed.nothing_of(&units[h]);
+            let words: Vec<u64> = packed.empty(&units[h]);
             for _ in 0..shape.count() {
                 shapes.push(h as u32);
                 used.extend_from_slice(&words);
@@ -166,7 +166,7 @@ impl Hosts {
             locked: vec![false; servers],
             zone: [vec![false; servers], vec![true; types]],
             of_slot: Vec::new(),
-            pieces: vec![0; types],
+            tasks: vec![0; types],
             free,
             others: None,
             packing,
@@ -224,7 +224,7 @@ impl Hosts {
     }
 
     #[inline]
-    pub(super) fn team(
+    pub(super) fn find_servers(
         &self,
         i: usize,
         mut accepts: impl FnMut(usize) -> bool,
@@ -317,7 +317,7 @@ impl Hosts {
         let is_shared = self.others.is_some();
         let servers = self.freed.len();
         if is_shared {
-            self.pieces[i] -= servers as u64;
+            self.tasks[i] -= servers as u64;
         } else {
             self.count_in(i, servers, false);
         }
@@ -374,7 +374,7 @@ impl Hosts {
 
     /// Checks the number of tasks against `running` (length K) and counts some servers again.
     pub(super) fn is_sound(&mut self, running: &[u32]) -> bool {
-        let mut parts = self.pieces.iter().zip(running).zip(&self.nodes);
+        let mut parts = self.tasks.iter().zip(running).zip(&self.nodes);
         let counted =
             parts.all(|((pieces, jobs), nodes)| *pieces == u64::from(*jobs) * u64::from(*nodes));
         let mut servers =
@@ -398,10 +398,10 @@ impl Hosts {
         let pairs = self.free.iter_mut().zip(self.packing.demand(i));
         let servers = servers as u64;
         if start {
-            self.pieces[i] += servers;
+            self.tasks[i] += servers;
             pairs.for_each(|(free, d)| *free -= servers * d);
         } else {
-            self.pieces[i] -= servers;
+            self.tasks[i] -= servers;
             pairs.for_each(|(free, d)| *free += servers * d);
         }
     }

@@ -6,7 +6,7 @@ pub use online::MaxWeight;
 pub use settings::{MaxWeightConfig, MaxWeightSetupConfig};
 pub use setups::MaxWeightSetups;
 
-use super::rule::{NamedRule, PolicyConfig, TuningContext, has_lengths, settings_in_words};
+use super::rule::{NamedRule, PolicyConfig, TuningContext, mean_sizes_differ, describe_settings};
 use super::{Policy, check};
 use crate::schedule::Packing;
 use crate::workload::{Fleet, JobType, Workload};
@@ -15,7 +15,7 @@ use synth_core::artifact::Findings;
 
 pub(super) const NAMED: NamedRule = NamedRule {
     name: "max-weight",
-    about: "the schedule with the maximum weight, where the weight of a job is the number of jobs of its type",
+    description: "the schedule with the maximum weight, where the weight of a job is the number of jobs of its type",
     preempts: true,
     settings: |fleet, _| Ok(MaxWeightConfig::plain(fleet.types().len()).into()),
     ..NamedRule::PLAIN
@@ -26,7 +26,7 @@ impl PolicyConfig for MaxWeightConfig {
         Box::new(MaxWeight::weighted(fleet.envelope(), self))
     }
 
-    fn words(&self, workload: &Workload) -> String {
+    fn describe(&self, workload: &Workload) -> String {
         format!(
             "MaxWeight, with preemption: the policy always uses the schedule with the maximum weight for the jobs in the system. {}",
             self.weights_in_words(workload)
@@ -60,7 +60,7 @@ impl PolicyConfig for MaxWeightConfig {
         is_memoryless && workload.is_poisson() && few_maximal(&Packing::new(workload)).is_some()
     }
 
-    fn added_work(&self, workload: &Workload) -> f64 {
+    fn extra_work_per_event(&self, workload: &Workload) -> f64 {
         let types = workload.types().len();
         match few_maximal(&Packing::new(workload)) {
             Some(schedules) => (schedules.len() * types) as f64 / SCANNED,
@@ -68,8 +68,8 @@ impl PolicyConfig for MaxWeightConfig {
         }
     }
 
-    fn knobs_in_words(&self, _: &Workload) -> Option<String> {
-        settings_in_words(self)
+    fn describe_parameters(&self, _: &Workload) -> Option<String> {
+        describe_settings(self)
     }
 
     fn grids(&mut self, _: &TuningContext<'_>) -> Vec<(&mut f64, &'static [f64])> {
@@ -85,7 +85,7 @@ impl PolicyConfig for MaxWeightConfig {
         let types = context.workload.types();
         let sign = if up { 1.0 } else { -1.0 };
         *self = match axis {
-            0 if !has_lengths(context.workload) => return None,
+            0 if !mean_sizes_differ(context.workload) => return None,
             0 => self.times(types.iter().map(|t| t.service_rate().powf(sign * SPEED))),
             _ => {
                 let own = |i: usize| if i + 1 == axis { ALONE.powf(sign) } else { 1.0 };
@@ -101,7 +101,7 @@ impl PolicyConfig for MaxWeightSetupConfig {
         Box::new(MaxWeightSetups::new(self, fleet.envelope()))
     }
 
-    fn words(&self, workload: &Workload) -> String {
+    fn describe(&self, workload: &Workload) -> String {
         format!(
             "MaxWeight with setups: a job can be preempted, and its capacity is then held for a setup with a mean of {:.4} {}. The policy moves to the schedule with the maximum weight for the jobs in the system if the gain is larger than the cost of the transition (eagerness {}). It either stops jobs or waits until they have completed, whichever has the smaller cost (haste {}). Otherwise, waiting jobs are started if they fit. {}",
             1.0 / self.setup_rate,
@@ -125,12 +125,12 @@ impl PolicyConfig for MaxWeightSetupConfig {
         Some(self.setup_rate)
     }
 
-    fn added_work(&self, workload: &Workload) -> f64 {
-        1.0 + self.weights.added_work(workload)
+    fn extra_work_per_event(&self, workload: &Workload) -> f64 {
+        1.0 + self.weights.extra_work_per_event(workload)
     }
 
-    fn knobs_in_words(&self, _: &Workload) -> Option<String> {
-        settings_in_words(self)
+    fn describe_parameters(&self, _: &Workload) -> Option<String> {
+        describe_settings(self)
     }
 
     fn grids(&mut self, _: &TuningContext<'_>) -> Vec<(&mut f64, &'static [f64])> {

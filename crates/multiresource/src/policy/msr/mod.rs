@@ -19,7 +19,7 @@ impl PolicyConfig for MsrConfig {
         Box::new(Msr::new(self, fleet.envelope()))
     }
 
-    fn words(&self, workload: &Workload) -> String {
+    fn describe(&self, workload: &Workload) -> String {
         let way = match self.preemption {
             Preemption::None => {
                 "each job runs to completion, and the policy waits for the jobs that do not have a slot in the next schedule"
@@ -109,11 +109,11 @@ impl PolicyConfig for MsrConfig {
         workload.types().iter().all(JobType::is_memoryless)
     }
 
-    fn added_work(&self, workload: &Workload) -> f64 {
+    fn extra_work_per_event(&self, workload: &Workload) -> f64 {
         0.3 * (workload.types().len() as f64).powi(2)
     }
 
-    fn knobs_in_words(&self, workload: &Workload) -> Option<String> {
+    fn describe_parameters(&self, workload: &Workload) -> Option<String> {
         let (rate, unit) = (self.switching_rate, workload.time_unit());
         Some(format!("α = {rate:.3e} /{unit}, route {}", self.route))
     }

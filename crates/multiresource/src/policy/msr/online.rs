@@ -5,7 +5,7 @@ use super::slots::Slots;
 use crate::policy::room::{covers, reduce};
 use crate::policy::type_set::next;
 use crate::policy::{Event, Policy, System, in_words};
-use crate::schedule::largest;
+use crate::schedule::index_of_largest;
 use crate::workload::Workload;
 
 /// The clock that ends a working schedule. Clock `1 + i` ends a slot of type `i` that does not have
@@ -423,7 +423,7 @@ impl Policy for Msr {
         }
     }
 
-    fn doing(&self, names: &[&str], _: &System) -> Option<String> {
+    fn describe_state(&self, names: &[&str], _: &System) -> Option<String> {
         let (schedule, reached) = self.schedule();
         let slots = in_words(schedule.iter().copied().enumerate(), names);
         Some(if reached {
@@ -442,7 +442,7 @@ impl Policy for Msr {
             filled.zip(&self.shares).map(|(x, share)| x * share).sum()
         };
         let fills: Vec<f64> = (0..self.policy.order.len()).map(fills).collect();
-        self.go_to(largest(&fills), system);
+        self.go_to(index_of_largest(&fills), system);
     }
 
     fn let_go(&mut self, system: &mut System) {

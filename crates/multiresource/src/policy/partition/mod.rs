@@ -15,7 +15,7 @@ impl PolicyConfig for PartitionConfig {
         Box::new(Partition::new(self, fleet))
     }
 
-    fn words(&self, workload: &Workload) -> String {
+    fn describe(&self, workload: &Workload) -> String {
         let types = workload.types().iter();
         let nodes: Vec<u32> = types.clone().map(|t| t.nodes()).collect();
         let each = types.zip(self.jobs(0, &nodes));
@@ -80,7 +80,7 @@ impl PolicyConfig for PartitionConfig {
         }
     }
 
-    fn pools(&self) -> bool {
+    fn is_for_fleet(&self) -> bool {
         true
     }
 

@@ -7,22 +7,22 @@
 mod settings;
 mod target;
 
-pub use settings::{TdcConfig, TdcKnobs, TdcOrder};
+pub use settings::{TdcConfig, TdcParameters, TdcOrder};
 
-use super::drain::Drains;
-use super::room::{Packed, Words};
-use super::rule::{PolicyConfig, TuningContext, settings_in_words};
+use super::drain::DrainEstimator;
+use super::room::{PackedDemand, Words};
+use super::rule::{PolicyConfig, TuningContext, describe_settings};
 use super::{Event, Policy, System, check};
 use crate::schedule::Packing;
 use crate::workload::{Fleet, Workload};
 use synth_core::artifact::Findings;
-use target::{DecisionState, Fixed, Lead, Making, Target};
+use target::{DecisionState, Fixed, Lead, DrainMode, Target};
 
 /// Targets, drain, commitment (TDC), without preemption. Among the sets of jobs that could run
 /// together, it moves to the set that earns the most per time, including the time of the drain.
 ///
 /// Let `Q_i` be the number of jobs of type `i` in the system. The value of a job in service is
-/// `v_i = p_i g_i Q_i^a`, where `g_i = (p_i E[S_i] / their geometric mean)^−β`. See [`TdcKnobs`]
+/// `v_i = p_i g_i Q_i^a`, where `g_i = (p_i E[S_i] / their geometric mean)^−β`. See [`TdcParameters`]
 /// for the parameters.
 ///
 /// - *Commitment.* A job can only start on its own if there is enough capacity for the shorter jobs
@@ -30,7 +30,7 @@ use target::{DecisionState, Fixed, Lead, Making, Target};
 ///   long. This must be true for each resource. The required capacity is
 ///   `ζ Σ_k (1 − E[S_k]/E[S_i]) λ_k E[S_k] d_k`, where the sum is over all shorter types `k`.
 /// - *Targets.* The candidates are the running jobs together with waiting jobs that fit, three sets
-///   for each waiting type that contain more of its jobs (`Making`), and the schedules of the
+///   for each waiting type that contain more of its jobs (`DrainMode`), and the schedules of the
 ///   program. The lead of a target is the waiting type, or the type with the most missing jobs in
 ///   the schedule. Each target is filled with running jobs, where the longest jobs come first, and
 ///   then with waiting jobs that can start on their own.
@@ -52,20 +52,20 @@ struct Tdc<U> {
     leads: Option<usize>,
     target: Target<U>,
     other: Target<U>,
-    drains: Drains,
+    drains: DrainEstimator,
 }
 
 impl PolicyConfig for TdcConfig {
     fn build(&self, fleet: &Fleet) -> Box<dyn Policy> {
         let workload = fleet.envelope();
-        match Packed::new(&Packing::new(workload)).words() {
+        match PackedDemand::new(&Packing::new(workload)).words() {
             1 => Box::new(Tdc::<[u64; 1]>::new(self, workload)),
             _ => Box::new(Tdc::<Vec<u64>>::new(self, workload)),
         }
     }
 
-    fn words(&self, _: &Workload) -> String {
-        let TdcKnobs {
+    fn describe(&self, _: &Workload) -> String {
+        let TdcParameters {
             exponent,
             favour,
             reserve,
@@ -89,12 +89,12 @@ impl PolicyConfig for TdcConfig {
         findings.within("knobs", |f| check::numbers(&self.knobs, &["patience"], f));
     }
 
-    fn added_work(&self, workload: &Workload) -> f64 {
+    fn extra_work_per_event(&self, workload: &Workload) -> f64 {
         6.0 + 0.15 * (workload.types().len() as f64).powi(2)
     }
 
-    fn knobs_in_words(&self, _: &Workload) -> Option<String> {
-        settings_in_words(self)
+    fn describe_parameters(&self, _: &Workload) -> Option<String> {
+        describe_settings(self)
     }
 
     fn grids(&mut self, _: &TuningContext<'_>) -> Vec<(&mut f64, &'static [f64])> {
@@ -161,7 +161,7 @@ impl<U: Words> Tdc<U> {
             leads: None,
             target: Target::new(&fixed),
             other: Target::new(&fixed),
-            drains: Drains::new(workload),
+            drains: DrainEstimator::new(workload),
             fixed,
         }
     }
@@ -187,7 +187,7 @@ impl<U: Words> Tdc<U> {
             }
         };
         for n in 0..self.state.waiting.len() {
-            for way in Making::WAYS {
+            for way in DrainMode::WAYS {
                 consider(Lead::Type(self.state.waiting[n], way), self);
             }
         }

@@ -10,13 +10,13 @@ pub struct TdcConfig {
     /// The value of a running job of each type (K), at least 0. A schedule is worth at most 1.
     pub prices: Vec<f64>,
     /// The tuning parameters.
-    pub knobs: TdcKnobs,
+    pub knobs: TdcParameters,
 }
 
 /// The tuning parameters of TDC.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct TdcKnobs {
+pub struct TdcParameters {
     /// The exponent `a`, at least 0. The urgency of a type is its number of jobs to this power.
     pub exponent: f64,
     /// The exponent `β`, at least 0, of price times mean size. It is used to prefer small and short

@@ -1,7 +1,7 @@
-use super::settings::{TdcConfig, TdcKnobs, TdcOrder};
+use super::settings::{TdcConfig, TdcParameters, TdcOrder};
 use crate::policy::System;
-use crate::policy::drain::{Drains, prices};
-use crate::policy::room::{Packed, Words};
+use crate::policy::drain::{DrainEstimator, prices};
+use crate::policy::room::{PackedDemand, Words};
 use crate::schedule::Packing;
 use crate::workload::Workload;
 
@@ -12,9 +12,9 @@ pub(super) struct Fixed<U> {
     /// For each type, the number of entries of `longest` that are at least as long.
     longer: Vec<usize>,
     pub schedules: Vec<Vec<(usize, u32)>>,
-    pub packed: Packed,
+    pub packed: PackedDemand,
     pub empty: U,
-    pub knobs: TdcKnobs,
+    pub knobs: TdcParameters,
 }
 
 #[derive(Clone, Debug)]
@@ -33,7 +33,7 @@ pub(super) struct OfType<U> {
 impl<U: Words> Fixed<U> {
     pub(super) fn new(policy: &TdcConfig, workload: &Workload) -> Self {
         let packing = Packing::new(workload);
-        let packed = Packed::new(&packing);
+        let packed = PackedDemand::new(&packing);
         let knobs = policy.knobs;
         let all = workload.types();
         let prices = prices(&policy.prices, workload);
@@ -44,11 +44,11 @@ impl<U: Words> Fixed<U> {
             price: prices[i],
             favour: (area(i) / middle).powf(-knobs.favour),
             mean: all[i].mean_size(),
-            alone: packing.alone(i),
-            open: packed.nothing_of(&left_for_shorter(workload, &packing, i, knobs.reserve)),
+            alone: packing.max_jobs_alone(i),
+            open: packed.empty(&left_for_shorter(workload, &packing, i, knobs.reserve)),
         });
         let types: Vec<OfType<U>> = types.collect();
-        let longest = Drains::new(workload).longest;
+        let longest = DrainEstimator::new(workload).longest;
         let longer = |own: &OfType<U>| longest.partition_point(|k| types[*k].mean >= own.mean);
         let schedule = |u: &Vec<u32>| {
             let slots = u.iter().copied().enumerate();
@@ -59,7 +59,7 @@ impl<U: Words> Fixed<U> {
             longest,
             types,
             schedules: policy.schedules.iter().map(schedule).collect(),
-            empty: packed.nothing_of(packing.capacity()),
+            empty: packed.empty(packing.capacity()),
             packed,
             knobs,
         }
@@ -93,13 +93,13 @@ fn left_for_shorter(workload: &Workload, packing: &Packing, i: usize, part: f64)
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Lead {
     None,
-    Type(usize, Making),
+    Type(usize, DrainMode),
     /// The type that a schedule of the program lacks most.
     Schedule(usize),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Making {
+pub(super) enum DrainMode {
     /// Keep the longest running jobs so that one more fits, then add as many jobs as possible.
     Keeping,
     /// Add one more, then keep running jobs where possible, the longest first.
@@ -108,8 +108,8 @@ pub(super) enum Making {
     All,
 }
 
-impl Making {
-    pub(super) const WAYS: [Making; 3] = [Making::Keeping, Making::OneMore, Making::All];
+impl DrainMode {
+    pub(super) const WAYS: [DrainMode; 3] = [DrainMode::Keeping, DrainMode::OneMore, DrainMode::All];
 }
 
 #[derive(Clone, Debug)]
@@ -220,17 +220,17 @@ impl<U: Words> Target<U> {
         Some(leads)
     }
 
-    fn make_room(&mut self, i: usize, making: Making, fixed: &Fixed<U>, state: &DecisionState<U>) {
+    fn make_room(&mut self, i: usize, making: DrainMode, fixed: &Fixed<U>, state: &DecisionState<U>) {
         let one_more = (state.running[i] + 1).min(state.there[i]);
         match making {
-            Making::Keeping => {
+            DrainMode::Keeping => {
                 fixed.packed.take(&mut self.used, i, 1);
                 self.keep_longest(fixed, state);
                 fixed.packed.give(&mut self.used, i, 1);
                 self.add(i, state.there[i] - self.jobs[i], fixed, state);
             }
-            Making::OneMore => self.add(i, one_more, fixed, state),
-            Making::All => self.add(i, state.there[i], fixed, state),
+            DrainMode::OneMore => self.add(i, one_more, fixed, state),
+            DrainMode::All => self.add(i, state.there[i], fixed, state),
         }
     }
 

@@ -1,9 +1,9 @@
 use super::*;
-use crate::policy::drain::Drains;
-use crate::policy::room::Packed;
+use crate::policy::drain::DrainEstimator;
+use crate::policy::room::PackedDemand;
 use crate::policy::{
     BackfillingConfig, Family, Guard, GuardedConfig, Preemption, ReservingConfig, Route, TdcConfig,
-    TdcKnobs, TdcOrder, section_seven,
+    TdcParameters, TdcOrder, section_seven,
 };
 use crate::schedule::Packing;
 
@@ -18,7 +18,7 @@ fn one_or_all() -> Workload {
 #[test]
 fn drain_time_approximates_harmonic_sum() {
     let workload = one_or_all();
-    let mut drains = Drains::new(&workload);
+    let mut drains = DrainEstimator::new(&workload);
     for n in 1..=10_u32 {
         let mut system = System::new(&workload, 0, false);
         (0..n).for_each(|_| {
@@ -49,19 +49,19 @@ fn packed_sums_match_unpacked_sums() {
         );
         let workload = Workload::parse(&text, "t").unwrap().workload;
         let packing = Packing::new(&workload);
-        let packed = Packed::new(&packing);
+        let packed = PackedDemand::new(&packing);
         assert_eq!(packed.words() > 1, digits == 15);
         for x in 0..=5 {
-            let mut used: Vec<u64> = packed.nothing_of(packing.capacity());
+            let mut used: Vec<u64> = packed.empty(packing.capacity());
             packed.take(&mut used, 0, x);
             let mut room = packing.capacity().to_vec();
             packing.take(0, x as u32, &mut room);
             for request in 0..=3 {
-                let most = u64::from(packing.most(1, &room)).min(request);
+                let most = u64::from(packing.max_jobs_in(1, &room)).min(request);
                 assert_eq!(packed.most(&used, 1, request), most, "{x}, {request}");
             }
             packed.give(&mut used, 0, x);
-            assert_eq!(used, packed.nothing_of::<Vec<u64>>(packing.capacity()));
+            assert_eq!(used, packed.empty::<Vec<u64>>(packing.capacity()));
         }
     }
 }
@@ -127,7 +127,7 @@ fn tdc_drains_for_more_valuable_jobs() {
     let policy = TdcConfig {
         schedules: vec![vec![10, 0], vec![0, 1]],
         prices: vec![0.1, 1.0],
-        knobs: TdcKnobs {
+        knobs: TdcParameters {
             exponent: 1.0,
             favour: 0.0,
             reserve: 0.7,

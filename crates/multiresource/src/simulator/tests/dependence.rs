@@ -301,8 +301,8 @@ fn common_modulation_lengthens_the_queue() {
 struct Witness(Arc<Mutex<Vec<[f64; 3]>>>);
 
 impl Policy for Witness {
-    fn knows(&self) -> Knows {
-        Knows::Estimates
+    fn information(&self) -> Information {
+        Information::Estimates
     }
 
     fn react(&mut self, event: Event, system: &mut System) {

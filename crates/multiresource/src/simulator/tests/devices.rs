@@ -45,7 +45,7 @@ fn mixes_are_served_by_every_rule_of_fleets() {
   - {name: d, demand: {gpu: 2}, arrival_rate: .5, mean_size: 1}
   - {name: e, nodes: 2, demand: {gpu: 1}, arrival_rate: .3, mean_size: 2}\n",
     );
-    let pooled = Contender::rules().iter().filter(|rule| rule.pools);
+    let pooled = Contender::rules().iter().filter(|rule| rule.is_for_fleet);
     let names = pooled.map(|rule| rule.name);
     let names = names.chain(["easy+sjf", "first-fit+wfp3"]);
     for name in names {
@@ -61,10 +61,10 @@ fn mixes_are_served_by_every_rule_of_fleets() {
 fn rules_for_amounts_reject_devices() {
     let jobs = "  - {name: nb, demand: {gpu: .6}, arrival_rate: 1.2, mean_size: 1.5}\n";
     let fleet = fleet("server: {capacity: {gpu: {devices: 2}}}", jobs);
-    for rule in Contender::rules().iter().filter(|rule| !rule.pools) {
+    for rule in Contender::rules().iter().filter(|rule| !rule.is_for_fleet) {
         let why = Contender::named(rule.name, &fleet).unwrap_err();
         assert!(why.contains("that places jobs on devices"), "{why}");
-        let why = Contender::from(rule).rule(&fleet).err().unwrap();
+        let why = Contender::from(rule).build_policy(&fleet).err().unwrap();
         assert!(why.to_string().contains("devices"), "{why}");
     }
     let why = Contender::named("fcfs", &fleet).unwrap();

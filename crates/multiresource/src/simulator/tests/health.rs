@@ -23,7 +23,7 @@ fn a_type_without_completions_never_converges() {
         let mut settings = events(300_000);
         settings.seed = seed;
         let run = simulate(&workload, FIRST_FIT, &settings, quiet).unwrap();
-        let Some(Unsettled::FewDone { class, done, left }) = &run.unsettled else {
+        let Some(NotConverged::FewDone { class, done, left }) = &run.unsettled else {
             panic!("{:?} {:?}", run.health, run.unsettled);
         };
         let found = (class.as_str(), *done, *left);
@@ -151,7 +151,7 @@ fn a_run_too_short_for_its_load_has_no_mean() {
             ..events(count)
         };
         let run = simulate(&queue, FCFS, &settings(500_000), quiet).unwrap();
-        let Some(Unsettled::HeavyTraffic { events }) = run.unsettled else {
+        let Some(NotConverged::HeavyTraffic { events }) = run.unsettled else {
             panic!("{seed}: {:?}", run.unsettled);
         };
         assert!((1.5e6..4e6).contains(&events), "{seed}: {events}");
@@ -173,7 +173,7 @@ fn a_run_too_short_for_slow_clocks_has_not_converged() {
     let run = contender.simulate(&model("section7"), &settings, quiet);
     let run = run.unwrap();
     assert_eq!(run.health, Health::Unsettled);
-    let Some(Unsettled::SlowClock { rings }) = run.unsettled else {
+    let Some(NotConverged::SlowClock { rings }) = run.unsettled else {
         panic!("{:?}", run.unsettled);
     };
     assert!(rings < 10.0, "{rings}");
@@ -187,7 +187,7 @@ fn growth_that_reverses_is_not_unstable() {
     let run = run.simulate(&model("one_or_all"), &events(5_000_000), quiet);
     let run = run.unwrap();
     assert_eq!(run.health, Health::Unsettled);
-    let is_unsettled = matches!(run.unsettled, Some(Unsettled::Turns { jobs }) if jobs > 100_000);
+    let is_unsettled = matches!(run.unsettled, Some(NotConverged::Turns { jobs }) if jobs > 100_000);
     assert!(is_unsettled, "{:?}", run.unsettled);
 }
 

@@ -14,7 +14,7 @@ fn every_rule_is_erlang_c_for_one_type() {
     let offered = 7.2;
     let exact = 1.0 + erlang_c(8, offered) / (8.0 - offered);
     let workload = one_type(8, offered);
-    for contender in all().filter(|c| c.rule(&workload.clone().into()).is_ok()) {
+    for contender in all().filter(|c| c.build_policy(&workload.clone().into()).is_ok()) {
         let contender = match contender.name() {
             "randomized-timers" => rule("randomized-timers:1000"),
             _ => contender,
@@ -74,7 +74,7 @@ fn powers_of_two() -> Workload {
 fn all_work_is_done() {
     let two = model("section7_phases").scaled(0.5).unwrap();
     for workload in [powers_of_two(), two] {
-        for contender in all().filter(|c| c.rule(&workload.clone().into()).is_ok()) {
+        for contender in all().filter(|c| c.build_policy(&workload.clone().into()).is_ok()) {
             let run = contender.simulate(&workload, &events(2_000_000), quiet);
             let run = run.unwrap();
             let name = contender.name();
@@ -170,7 +170,7 @@ fn fleet_rules_match_server_rules_on_one_server() {
     // On a fleet, Best-Fit does not define the order of types.
     for rule in Contender::rules()
         .iter()
-        .filter(|rule| rule.pools && rule.name != "best-fit")
+        .filter(|rule| rule.is_for_fleet && rule.name != "best-fit")
     {
         let own = Contender::from(rule).simulate_on(&fleet, &settings, quiet);
         let own = own.unwrap();
@@ -188,7 +188,7 @@ fn fleet_rules_match_server_rules_on_one_server() {
         events: 20_000,
         ..settings
     };
-    for rule in all().filter(|rule| rule.rule(&fleet).is_ok()) {
+    for rule in all().filter(|rule| rule.build_policy(&fleet).is_ok()) {
         let run = |on: &Fleet| {
             let run = rule.simulate_on(on, &few, quiet).unwrap();
             serde_json::to_string(&run).unwrap()

@@ -103,7 +103,7 @@ fn rejects_preemptive_rules() {
         let refused =
             matches!(&run, Err(Failure::Unsuitable { why, .. }) if why.0.contains("start latency"));
         assert_eq!(refused, contender.preempts(), "{}", rule.name);
-        let fits = contender.rule(&late.clone().into()).map(drop);
+        let fits = contender.build_policy(&late.clone().into()).map(drop);
         assert_eq!(fits.err(), run.err(), "{}", rule.name);
     }
 }

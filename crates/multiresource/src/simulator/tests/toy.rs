@@ -8,9 +8,9 @@ use synth_core::artifact::Findings;
 /// The entry for `compare`: `longest-waiting`, or `longest-waiting:3`.
 static NAMED: NamedRule = NamedRule {
     name: "longest-waiting",
-    about: "prefers the type whose oldest job has waited longest, with at most m running jobs of a type",
+    description: "prefers the type whose oldest job has waited longest, with at most m running jobs of a type",
     parameter: Some(Parameter {
-        what: "m: the limit on running jobs of a type",
+        meaning: "m: the limit on running jobs of a type",
         least: 1.0,
         default: Some(2.0),
         whole: true,
@@ -33,7 +33,7 @@ impl PolicyConfig for LongestWaitingConfig {
         Box::new(LongestWaiting { most: self.most })
     }
 
-    fn words(&self, _: &Workload) -> String {
+    fn describe(&self, _: &Workload) -> String {
         format!(
             "Among the types with fewer than {} running jobs, the one whose oldest job has waited longest starts a job.",
             self.most

@@ -78,7 +78,7 @@ fn equal_spellings_have_equal_digests() {
             assert!(is_near, "{own:?}");
             if slot == "arrivals" {
                 assert_eq!(own.is_poisson(), numbers.ends_with("poisson"), "{own:?}");
-                assert_eq!(own.is_memoryless(), own.arrivals().alike() == 0.0);
+                assert_eq!(own.is_memoryless(), own.arrivals().equal_size_fraction() == 0.0);
             }
         }
     }
@@ -127,13 +127,13 @@ fn scaling_changes_the_rate_of_every_process() {
         let scaled = fleet.scaled(0.5).unwrap();
         for (kind, scaled) in fleet.types().iter().zip(scaled.types()) {
             assert!((scaled.arrival_rate() - 0.5 * kind.arrival_rate()).abs() < 1e-15);
-            assert_eq!(scaled.arrivals().process(), kind.arrivals().process());
-            assert_eq!(scaled.arrivals().alike(), kind.arrivals().alike());
+            assert_eq!(scaled.arrivals().name(), kind.arrivals().name());
+            assert_eq!(scaled.arrivals().equal_size_fraction(), kind.arrivals().equal_size_fraction());
         }
         let (own, other) = (fleet.envelope(), scaled.envelope());
         assert_eq!(own.modulation(), other.modulation());
         assert_eq!(own.start_latency(), other.start_latency());
-        assert_eq!(own.known(), other.known());
+        assert_eq!(own.size_information(), other.size_information());
         assert_eq!(scaled.scaled(2.0).unwrap(), fleet);
         through(&fleet.scaled(1.0 / 3.0).unwrap());
         if fleet.types()[0].arrival_rate() > 1.0 {
@@ -174,8 +174,8 @@ fn latency_is_part_of_the_holding_time() {
             assert_eq!(a.offered_load(), 0.5 * 2.7);
             let exact = Decimal::parse("1.35").unwrap().exact();
             assert_eq!(a.exact_load(), Some(exact));
-            assert!((b.holding().scv() - 4.5 / 3.7 / 3.7).abs() < 1e-15);
-            assert!(!a.is_memoryless() && a.holding().phases().is_none());
+            assert!((b.holding_time().scv() - 4.5 / 3.7 / 3.7).abs() < 1e-15);
+            assert!(!a.is_memoryless() && a.holding_time().phases().is_none());
         }
         let [zero, own, less] = ["0", ".7", "-1"].map(|text| Decimal::parse(text).unwrap());
         assert_eq!(late.with_start_latency(zero).unwrap(), plain);

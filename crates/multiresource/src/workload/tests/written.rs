@@ -41,41 +41,41 @@ fn decimals(texts: &[&str]) -> Vec<Decimal> {
     texts.iter().map(|t| Decimal::parse(t).unwrap()).collect()
 }
 
-fn law(n: u64, draw: &mut impl FnMut(u64) -> u64) -> Size {
+fn law(n: u64, draw: &mut impl FnMut(u64) -> u64) -> SizeDistribution {
     let mean = number(draw);
     let scv = Decimal::new(1.0 + (1 + draw(800)) as f64 / 8.0).unwrap();
     match n {
-        0 => Size::Exponential { mean },
-        1 => Size::Erlang {
+        0 => SizeDistribution::Exponential { mean },
+        1 => SizeDistribution::Erlang {
             stages: 1 + draw(100) as u32,
             mean,
         },
-        2 => Size::Hyperexponential {
+        2 => SizeDistribution::Hyperexponential {
             probabilities: decimals(&[".125", ".275", ".6"]),
             means: numbers(3, draw),
         },
-        3 => Size::BalancedHyperexponential { mean, scv },
-        4 => Size::Coxian {
+        3 => SizeDistribution::BalancedHyperexponential { mean, scv },
+        4 => SizeDistribution::Coxian {
             means: numbers(3, draw),
             onward: decimals(&["1", "1e-3"]),
         },
-        5 => Size::Deterministic { mean },
-        6 => Size::Lognormal { mean, scv },
-        7 => Size::Weibull { mean, scv },
-        8 => Size::Pareto {
+        5 => SizeDistribution::Deterministic { mean },
+        6 => SizeDistribution::Lognormal { mean, scv },
+        7 => SizeDistribution::Weibull { mean, scv },
+        8 => SizeDistribution::Pareto {
             shape: scv,
             low: mean,
             high: Decimal::new(mean.value() * 1e3).unwrap(),
         },
-        9 => Size::Uniform {
+        9 => SizeDistribution::Uniform {
             low: Decimal::ZERO,
             high: mean,
         },
-        10 => Size::Empirical {
+        10 => SizeDistribution::Empirical {
             values: numbers(4, draw),
             probabilities: Some(decimals(&[".1", ".2", ".3", ".4"])),
         },
-        _ => Size::Empirical {
+        _ => SizeDistribution::Empirical {
             values: numbers(4, draw),
             probabilities: None,
         },
@@ -125,9 +125,9 @@ fn random(seed: u64) -> Fleet {
     let decimal = |x: f64| Decimal::new(x).unwrap();
     let known = [
         None,
-        Some(KnownSize::Type),
-        Some(KnownSize::Size),
-        Some(KnownSize::Limit(Size::Deterministic {
+        Some(SizeInformation::Type),
+        Some(SizeInformation::Size),
+        Some(SizeInformation::Limit(SizeDistribution::Deterministic {
             mean: decimals(&["2"])[0],
         })),
     ];
@@ -213,7 +213,7 @@ fn devices_round_trip_with_their_units() {
         assert_eq!(gpu.device(), Some(device), "{demand}");
         assert_eq!(fleet.units(0)[1], units);
         assert_eq!(reread(&fleet), fleet);
-        assert!(!fleet.is_one_server() && fleet.counts_amounts().is_err());
+        assert!(!fleet.is_one_server() && fleet.require_no_devices().is_err());
         let amounts = read("2", demand).unwrap().workload;
         assert!(amounts.is_one_server() && amounts.digest() != fleet.digest());
         assert_eq!(amounts.scaled(2.0).unwrap().devices(), [""; 0]);

@@ -23,7 +23,7 @@
 use nalgebra::{DMatrix, DVector};
 
 use super::{HUGE, Reward, TAIL};
-use crate::ctmc::modulated::{MEMORY, ModulatedQueue};
+use crate::ctmc::modulated::{MEMORY_LIMIT, ModulatedQueue};
 use crate::ctmc::qbd::{
     Block, ITERATIONS, Level, Qbd, QbdError, add_product, dense, exits, returns,
 };
@@ -54,7 +54,7 @@ impl<'a> Levels<'a> {
     /// Estimates the time \[ns\] for this number of phases and of levels below the repeating
     /// levels, or returns infinity if there is not enough memory.
     pub fn work(phases: f64, levels: f64) -> f64 {
-        if 40.0 * phases * phases <= MEMORY {
+        if 40.0 * phases * phases <= MEMORY_LIMIT {
             (5.0 + 0.15 * levels) * phases.powi(3) + 1e3 * (levels + phases) + 2e4
         } else {
             f64::INFINITY
@@ -66,7 +66,7 @@ impl<'a> Levels<'a> {
     /// # Errors
     /// Returns an error if the reduction does not converge, or if the sums are not finite.
     pub fn of_queue(queue: &'a ModulatedQueue<'a>) -> Result<Self, QbdError> {
-        let most = queue.most_servers().max(1) as usize;
+        let most = queue.max_servers().max(1) as usize;
         Self::new(Box::new(move |q| of_jobs(queue, q.min(most))), most)
     }
 

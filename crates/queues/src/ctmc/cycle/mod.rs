@@ -74,7 +74,7 @@ pub enum Cycle<'a> {
 
 fn work_by_levels(queue: &ModulatedQueue<'_>) -> f64 {
     let phases = queue.servers().len() as f64;
-    Levels::work(phases, f64::from(queue.most_servers()))
+    Levels::work(phases, f64::from(queue.max_servers()))
 }
 
 impl<'a> Cycle<'a> {
@@ -111,7 +111,7 @@ impl<'a> Cycle<'a> {
         }
     }
 
-    /// Returns the number of operations that [`Cycle::left`] needs.
+    /// Returns the number of operations that [`Cycle::response_tails`] needs.
     pub fn work_of_times(&self, queue: &ModulatedQueue<'_>, times: &[f64]) -> f64 {
         tagged::work(queue, times, self.levels())
     }
@@ -126,7 +126,7 @@ impl<'a> Cycle<'a> {
 
     /// Returns `P(T > t)` for each of these times, or `None` if it needs more than `budget`
     /// operations or too much memory.
-    pub fn left(&self, queue: &ModulatedQueue<'_>, times: &[f64], budget: f64) -> Option<Vec<f64>> {
+    pub fn response_tails(&self, queue: &ModulatedQueue<'_>, times: &[f64], budget: f64) -> Option<Vec<f64>> {
         let staying = tagged::staying(queue, times, self.populated(), budget)?;
         let rewards: Vec<Reward> = staying.into_iter().map(Reward::Listed).collect();
         Some(self.means(&rewards))

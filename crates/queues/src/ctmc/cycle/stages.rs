@@ -24,7 +24,7 @@
 use super::row::{Row, eliminated};
 use super::{Reward, TAIL};
 use crate::ctmc::bisection::bisected;
-use crate::ctmc::modulated::{MEMORY, ModulatedQueue};
+use crate::ctmc::modulated::{MEMORY_LIMIT, ModulatedQueue};
 
 /// Probabilities below this multiple of the mean number of arrivals in a round (but at most of 1)
 /// are removed.
@@ -77,11 +77,11 @@ impl<'a> Stages<'a> {
             stages,
         };
         rounds.changes = rounds.net_changes()?;
-        let levels = f64::from(queue.most_servers()) + TAIL / rounds.decay()? + 2.0;
+        let levels = f64::from(queue.max_servers()) + TAIL / rounds.decay()? + 2.0;
         let down = rounds.changes.iter().map(|row| -row.first.min(0)).max()?;
         rounds.levels = levels.min(1e15) as usize;
-        rounds.full = (queue.most_servers() as usize + down as usize + 1).min(rounds.levels);
-        (rounds.work() <= most && rounds.numbers() <= MEMORY).then_some(rounds)
+        rounds.full = (queue.max_servers() as usize + down as usize + 1).min(rounds.levels);
+        (rounds.work() <= most && rounds.numbers() <= MEMORY_LIMIT).then_some(rounds)
     }
 
     /// Estimates the time \[ns\] of the solution.
@@ -121,7 +121,7 @@ impl<'a> Stages<'a> {
             let parts: Vec<(f64, &Row)> = exits.iter().map(|(rate, row)| (*rate, row)).collect();
             changes[s] = self.drifted(stage, Row::sum(&parts))?.trimmed(self.tiny);
             kept += changes[s].values.len();
-            if kept as f64 > MEMORY / 8.0 {
+            if kept as f64 > MEMORY_LIMIT / 8.0 {
                 return None;
             }
         }
@@ -399,7 +399,7 @@ fn extend(values: &mut Vec<f64>, ratio: f64, tiny: f64) -> Option<()> {
         return Some(());
     }
     let more = (tiny / before).ln() / ratio.ln();
-    if more > MEMORY / 8.0 {
+    if more > MEMORY_LIMIT / 8.0 {
         return None;
     }
     for _ in 0..more.max(0.0) as usize + 1 {

@@ -6,7 +6,7 @@
 
 use statrs::distribution::{Discrete, Poisson};
 
-use crate::ctmc::modulated::{MEMORY, ModulatedQueue};
+use crate::ctmc::modulated::{MEMORY_LIMIT, ModulatedQueue};
 
 /// Returns the probability that a job is still present, by time, by state and by the number of jobs
 /// ahead, or `None` if this needs more than `budget` operations or too much memory.
@@ -21,7 +21,7 @@ pub(super) fn staying(
     let counts = times.iter().map(|time| Poisson::new(rate * time).ok());
     let counts: Vec<Poisson> = counts.collect::<Option<_>>()?;
     let kept = ahead * states as f64 * (times.len() + 2) as f64;
-    if !(work(queue, times, ahead) <= budget && kept <= MEMORY) {
+    if !(work(queue, times, ahead) <= budget && kept <= MEMORY_LIMIT) {
         return None;
     }
     let events = events(rate, times);
@@ -53,7 +53,7 @@ pub(super) fn work(queue: &ModulatedQueue<'_>, times: &[f64], ahead: f64) -> f64
 /// Returns the rate of the uniformized events, and the exit rate of each state \[1/time\].
 fn rates(queue: &ModulatedQueue<'_>) -> (f64, Vec<f64>) {
     let states = queue.servers().len();
-    let mut leaving: Vec<f64> = (0..states).map(|s| queue.speed(s)).collect();
+    let mut leaving: Vec<f64> = (0..states).map(|s| queue.independent_service_rate(s)).collect();
     for (edge, _) in queue.edges() {
         leaving[edge.from] += edge.rate;
     }

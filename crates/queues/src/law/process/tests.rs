@@ -61,7 +61,7 @@ fn dispersions_of_larger_and_of_stiff_chains() {
 #[test]
 fn recognizes_poisson_processes_in_other_forms() {
     let exponential = ArrivalProcess::Renewal {
-        interarrival: Size::Exponential {
+        interarrival: SizeDistribution::Exponential {
             mean: Decimal::parse(".5").unwrap(),
         },
         batch: 1,
@@ -73,7 +73,7 @@ fn recognizes_poisson_processes_in_other_forms() {
         probabilities: None,
         alike: Decimal::ONE,
     };
-    assert_eq!(single.alike(), 0.0);
+    assert_eq!(single.equal_size_fraction(), 0.0);
     for process in [exponential, same, single] {
         assert!(process.is_poisson(), "{process:?}");
         assert!((process.rate() - 2.0).abs() < 1e-15);
@@ -100,14 +100,14 @@ fn scaling_multiplies_the_rate_and_keeps_the_environment() {
 #[test]
 fn every_process_reads_back() {
     let processes = processes();
-    let names: Vec<_> = processes.iter().map(ArrivalProcess::process).collect();
+    let names: Vec<_> = processes.iter().map(ArrivalProcess::name).collect();
     assert_eq!(
         names.join(" "),
         "poisson renewal markov-modulated batches renewal"
     );
     for process in processes {
         let json = serde_json::to_string(&process).unwrap();
-        assert!(json.contains(&format!("\"process\":\"{}\"", process.process())));
+        assert!(json.contains(&format!("\"process\":\"{}\"", process.name())));
         let found = serde_json::from_str::<ArrivalProcess>(&json).unwrap();
         assert_eq!(found, process);
     }

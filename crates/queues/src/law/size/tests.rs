@@ -5,7 +5,7 @@ fn decimals(texts: &[&str]) -> Vec<Decimal> {
     texts.iter().map(|t| Decimal::parse(t).unwrap()).collect()
 }
 
-fn laws() -> Vec<Size> {
+fn laws() -> Vec<SizeDistribution> {
     let lines = include_str!("tests/laws.jsonl").lines();
     lines
         .map(|line| serde_json::from_str(line).unwrap())
@@ -55,7 +55,7 @@ fn stages_have_the_mean_and_variation_of_the_distribution() {
         }
         assert_eq!(phases.onward.last(), Some(&0.0));
         assert_eq!(phases.rates.len(), phases.initial.len());
-        assert_eq!(size.is_exponential(), size.law() == "exponential");
+        assert_eq!(size.is_exponential(), size.name() == "exponential");
     }
 }
 
@@ -79,7 +79,7 @@ fn distributions_without_stages_have_mean_and_variation() {
         assert_eq!(size.phases(), None);
         assert!(!size.is_exponential() && size.in_range());
     }
-    let weighted = Size::Empirical {
+    let weighted = SizeDistribution::Empirical {
         values: decimals(&["1", "6"]),
         probabilities: Some(decimals(&[".8", ".2"])),
     };
@@ -90,12 +90,12 @@ fn distributions_without_stages_have_mean_and_variation() {
 #[test]
 fn division_divides_the_mean_and_keeps_the_variation() {
     for size in laws() {
-        let divided = size.divided(4.0).unwrap();
-        assert_eq!(divided.law(), size.law());
+        let divided = size.scaled_down(4.0).unwrap();
+        assert_eq!(divided.name(), size.name());
         assert!((4.0 * divided.mean() / size.mean() - 1.0).abs() < 1e-14);
         assert!((divided.scv() - size.scv()).abs() < 1e-14);
-        assert_eq!(divided.divided(0.25), Some(size));
-        assert_eq!(divided.divided(1e-320), None);
+        assert_eq!(divided.scaled_down(0.25), Some(size));
+        assert_eq!(divided.scaled_down(1e-320), None);
     }
 }
 
@@ -112,14 +112,14 @@ fn balanced_branches_are_accurate_for_extreme_variation() {
 #[test]
 fn recognizes_exponential_distributions_in_other_forms() {
     let mean = Decimal::parse("2").unwrap();
-    let exponential = Size::Exponential { mean }.phases();
+    let exponential = SizeDistribution::Exponential { mean }.phases();
     for size in [
-        Size::Erlang { stages: 1, mean },
-        Size::Coxian {
+        SizeDistribution::Erlang { stages: 1, mean },
+        SizeDistribution::Coxian {
             means: vec![mean],
             onward: vec![],
         },
-        Size::Weibull {
+        SizeDistribution::Weibull {
             mean,
             scv: Decimal::parse("1").unwrap(),
         },
@@ -133,7 +133,7 @@ fn recognizes_exponential_distributions_in_other_forms() {
 fn every_distribution_reads_back() {
     for size in laws() {
         let json = serde_json::to_string(&size).unwrap();
-        assert!(json.contains(&format!("\"law\":\"{}\"", size.law())));
-        assert_eq!(serde_json::from_str::<Size>(&json).unwrap(), size);
+        assert!(json.contains(&format!("\"law\":\"{}\"", size.name())));
+        assert_eq!(serde_json::from_str::<SizeDistribution>(&json).unwrap(), size);
     }
 }

@@ -70,7 +70,7 @@ impl TraceFormat {
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-pub(in crate::trace) struct Raw {
+pub(in crate::trace) struct RawJob {
     pub line: u32,
     pub submit: i64,
     pub start: Option<i64>,
@@ -92,17 +92,17 @@ pub(in crate::trace) struct Raw {
     pub user: u32,
     pub class: u32,
     pub batch: u32,
-    pub fate: Fate,
+    pub fate: Outcome,
 }
 
-impl Raw {
+impl RawJob {
     fn new(line: u32, submit: i64, size: i64) -> Self {
-        Raw {
+        RawJob {
             line,
             submit,
             size,
             nodes: 1,
-            ..Raw::default()
+            ..RawJob::default()
         }
     }
 
@@ -110,7 +110,7 @@ impl Raw {
         let mut hasher = DefaultHasher::new();
         (id, submit).hash(&mut hasher);
         let id = (!id.is_empty()).then(|| hasher.finish());
-        Raw { id, ..self }
+        RawJob { id, ..self }
     }
 
     pub(super) fn begun(&self) -> i64 {
@@ -126,16 +126,16 @@ impl Raw {
     pub(in crate::trace) fn rank(&self) -> i64 {
         match self.fate {
             _ if self.is_open || self.seen == Observed::Censored => self.last(),
-            Fate::Completed if self.size < 0 => i64::MIN,
+            Outcome::Completed if self.size < 0 => i64::MIN,
             _ => self.last().saturating_add(1 << 61),
         }
     }
 
     /// Merges a component of the job. The result holds its resources until the last one ends.
-    fn join(self, other: Raw) -> Raw {
+    fn join(self, other: RawJob) -> RawJob {
         let is_censored = other.seen == Observed::Censored;
-        let has_completed = self.fate == Fate::Completed;
-        Raw {
+        let has_completed = self.fate == Outcome::Completed;
+        RawJob {
             size: self.size.max(other.size),
             end: self.end.max(other.end),
             limit: self.limit.zip(other.limit).map(|(a, b)| a.max(b)),
@@ -148,7 +148,7 @@ impl Raw {
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(in crate::trace) enum Fate {
+pub(in crate::trace) enum Outcome {
     #[default]
     Completed,
     /// The job failed, was killed, cancelled or evicted, or it timed out.
@@ -164,16 +164,16 @@ pub(in crate::trace) type Line<'a> = (&'a Rows, &'a mut [f64], &'a mut Account);
 pub(in crate::trace) trait Reader {
     /// Reads a row and returns its job, if any. The demand of the job is written to `demand` (R).
     /// The error describes what is wrong with the row.
-    fn read(&mut self, line: Line<'_>) -> Result<Option<Raw>, Fault>;
+    fn read(&mut self, line: Line<'_>) -> Result<Option<RawJob>, Fault>;
 
     /// Returns a job that is only known at the end of the file.
-    fn left(&mut self, _demand: &mut [f64], _account: &mut Account) -> Option<Raw> {
+    fn left(&mut self, _demand: &mut [f64], _account: &mut Account) -> Option<RawJob> {
         None
     }
 }
 
-impl<F: FnMut(Line<'_>) -> Result<Option<Raw>, Fault>> Reader for F {
-    fn read(&mut self, line: Line<'_>) -> Result<Option<Raw>, Fault> {
+impl<F: FnMut(Line<'_>) -> Result<Option<RawJob>, Fault>> Reader for F {
+    fn read(&mut self, line: Line<'_>) -> Result<Option<RawJob>, Fault> {
         self(line)
     }
 }
@@ -200,7 +200,7 @@ pub(super) fn open(source: &Source, options: &ReadOptions) -> Result<Opened, Tra
     foreign::check(&text, false, is_auto).map_err(refused)?;
     let kind = FileKind::of(&text).filter(|kind| *kind != FileKind::Log);
     if let (None, Some(kind)) = (options.format, kind) {
-        let why = format!("{}; a log of jobs is expected here", kind.words(&name));
+        let why = format!("{}; a log of jobs is expected here", kind.describe(&name));
         return Err(TraceError::Refused(why));
     }
     let first = first_line(&start);

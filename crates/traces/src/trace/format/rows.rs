@@ -304,7 +304,7 @@ impl Rows {
     ) -> Result<i64, Fault> {
         let (ticks, is_rounded) = ticks.ok_or_else(|| self.fault(column, expected))?;
         if is_rounded {
-            account.suppose(Reason::RoundedTime);
+            account.note_if_used(Reason::RoundedTime);
         }
         Ok(ticks)
     }
@@ -322,7 +322,7 @@ impl Rows {
     pub(crate) fn demand(&self, column: usize, account: &mut Account) -> Result<f64, Fault> {
         let amount = self.amount(column)?;
         if amount.is_none() {
-            account.suppose(Reason::NoAmount);
+            account.note_if_used(Reason::NoAmount);
         }
         Ok(amount.unwrap_or(0.0))
     }

@@ -11,7 +11,7 @@
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
-use super::{Fate, File, Line, Opened, Raw, Reader, Rows};
+use super::{Outcome, File, Line, Opened, RawJob, Reader, Rows};
 use crate::trace::fields::{
     self, Fault, amount, clock_ticks, is_placeholder, is_unknown, ticks, whole,
 };
@@ -38,7 +38,7 @@ pub(super) const EXPORT_HELP: &str = export!("Export with `", "`");
 const MINUTE: f64 = 60.0;
 const HOUR: i64 = 3600;
 
-type Components = BTreeMap<Vec<u8>, (Raw, Vec<f64>)>;
+type Components = BTreeMap<Vec<u8>, (RawJob, Vec<f64>)>;
 
 struct Sacct {
     id: usize,
@@ -109,13 +109,13 @@ pub(super) fn open(file: File<'_>) -> Result<Opened, TraceError> {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum State {
-    Ended(Fate),
+    Ended(Outcome),
     Runs,
     Waits,
 }
 
 impl Reader for Sacct {
-    fn read(&mut self, (rows, demand, account): Line<'_>) -> Result<Option<Raw>, Fault> {
+    fn read(&mut self, (rows, demand, account): Line<'_>) -> Result<Option<RawJob>, Fault> {
         // `123.batch` and `123.0` are steps of job 123; `123_4` is an array task, which is a job.
         let id = rows.get(self.id);
         if id.contains(&b'.') {
@@ -134,7 +134,7 @@ impl Reader for Sacct {
             let before = known.get().0;
             if job.rank() >= before.rank() {
                 let line = before.line;
-                known.insert((Raw { line, ..job }, demand.to_vec()));
+                known.insert((RawJob { line, ..job }, demand.to_vec()));
             }
             account.note(Reason::Repeated, rows.number, 0.0);
             return Ok(None);
@@ -146,7 +146,7 @@ impl Reader for Sacct {
         Ok(None)
     }
 
-    fn left(&mut self, demand: &mut [f64], _: &mut Account) -> Option<Raw> {
+    fn left(&mut self, demand: &mut [f64], _: &mut Account) -> Option<RawJob> {
         demand.fill(0.0);
         let (_, components) = self.joined.pop_first()?;
         let jobs = components.into_values().map(|(job, own)| {
@@ -154,12 +154,12 @@ impl Reader for Sacct {
             pairs.for_each(|(sum, own)| *sum += own);
             job
         });
-        jobs.reduce(Raw::join)
+        jobs.reduce(RawJob::join)
     }
 }
 
 impl Sacct {
-    fn job(&mut self, (rows, demand, account): Line<'_>) -> Result<Raw, Fault> {
+    fn job(&mut self, (rows, demand, account): Line<'_>) -> Result<RawJob, Fault> {
         let submit = instant(rows, Some(self.submit))?;
         let submit = submit.ok_or_else(|| rows.fault(self.submit, INSTANT))?;
         if !std::mem::replace(&mut self.is_reported[0], true)
@@ -200,7 +200,7 @@ impl Sacct {
             HOUR => is_set_forward(start, end),
             off => off == -HOUR,
         }) {
-            account.suppose(Reason::AmbiguousTime);
+            account.note_if_used(Reason::AmbiguousTime);
         }
         let never_ran = state == State::Waits || self.start.is_some() && start.is_none();
         let size = if never_ran { -1 } else { elapsed };
@@ -209,11 +209,11 @@ impl Sacct {
         let eligible = after(self.eligible)?.unwrap_or(submit);
         let eligible = eligible.min(start.unwrap_or(eligible));
         if eligible > submit {
-            account.suppose(Reason::Eligible);
+            account.note_if_used(Reason::Eligible);
         }
         let class = self.class.map(|column| rows.text(column));
         let still_runs = state == State::Runs && !never_ran;
-        Ok(Raw {
+        Ok(RawJob {
             start,
             end,
             nodes,
@@ -225,11 +225,11 @@ impl Sacct {
             user: account.user(rows.text(self.user)),
             class: account.class(class),
             fate: match state {
-                _ if is_other_type => Fate::OtherType,
+                _ if is_other_type => Outcome::OtherType,
                 State::Ended(fate) => fate,
-                State::Runs | State::Waits => Fate::Completed,
+                State::Runs | State::Waits => Outcome::Completed,
             },
-            ..Raw::new(rows.number, submit.max(eligible), size).of(rows.id(), submit)
+            ..RawJob::new(rows.number, submit.max(eligible), size).of(rows.id(), submit)
         })
     }
 
@@ -240,7 +240,7 @@ impl Sacct {
         let there = |column: &usize| !rows.get(*column).is_empty();
         let [allocated, requested] = self.tres.map(|column| column.filter(there));
         if allocated.is_none() && requested.is_some() {
-            account.suppose(Reason::RequestedTaken);
+            account.note_if_used(Reason::RequestedTaken);
         }
         let named = self.nodes.map_or(Ok(None), |column| rows.amount(column))?;
         let column = allocated.or(requested);
@@ -257,7 +257,7 @@ impl Sacct {
             // If a job has no GPUs, they are not listed, so there is no remark about a missing
             // amount.
             if amount.is_none() && matches!(name.as_str(), "cpu" | "mem") {
-                account.suppose(Reason::NoAmount);
+                account.note_if_used(Reason::NoAmount);
             }
             *demand = amount.unwrap_or(0.0);
         }
@@ -365,9 +365,9 @@ const INSTANT: &str = "an instant such as 2024-03-31T02:30:00";
 pub(super) fn state(field: &[u8]) -> Option<State> {
     let word = field.split(u8::is_ascii_whitespace).next()?;
     Some(match word.strip_suffix(b"+").unwrap_or(word) {
-        b"COMPLETED" => State::Ended(Fate::Completed),
+        b"COMPLETED" => State::Ended(Outcome::Completed),
         b"BOOT_FAIL" | b"CANCELLED" | b"DEADLINE" | b"FAILED" | b"NODE_FAIL" | b"OUT_OF_MEMORY"
-        | b"PREEMPTED" | b"REQUEUED" | b"RESIZING" | b"TIMEOUT" => State::Ended(Fate::Broken),
+        | b"PREEMPTED" | b"REQUEUED" | b"RESIZING" | b"TIMEOUT" => State::Ended(Outcome::Broken),
         b"RUNNING" | b"SUSPENDED" => State::Runs,
         b"PENDING" | b"REVOKED" => State::Waits,
         _ => return None,
@@ -388,7 +388,7 @@ fn needed<'a>(
         return Ok(amount);
     }
     if requested.is_empty() {
-        amount.inspect(|_| account.suppose(Reason::GivenType));
+        amount.inspect(|_| account.note_if_used(Reason::GivenType));
         return Ok(amount);
     }
     Ok(tres_of(requested, name)?.map(|asked| amount.unwrap_or(asked)))

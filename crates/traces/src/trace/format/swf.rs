@@ -3,7 +3,7 @@
 //! (Parallel Workloads Archive, version 2.2; S. J. Chapin et al., Benchmarks and Standards for the
 //! Evaluation of Parallel Job Schedulers, JSSPP 1999).
 
-use super::{Fate, File, Line, Opened, Raw, Rows};
+use super::{Outcome, File, Line, Opened, RawJob, Rows};
 use crate::trace::fields::{Fault, MOST, number};
 use crate::trace::{Reason, ServerShape, Servers, Tick, TraceError};
 use synth_core::number::{Decimal, stamp};
@@ -80,7 +80,7 @@ fn job(
     (rows, demand, account): Line<'_>,
     processors_at: usize,
     memory: Option<usize>,
-) -> Result<Option<Raw>, Fault> {
+) -> Result<Option<RawJob>, Fault> {
     let mut time = |n: usize| rows.time(n, 1.0, "a time [s]", account);
     let (submit, run, limit) = (time(field::SUBMIT)?, time(field::RUN)?, time(field::LIMIT)?);
     let wait = number(rows.get(field::WAIT)).filter(|wait| (0.0..MOST).contains(wait));
@@ -103,7 +103,7 @@ fn job(
         requested.max(0.0)
     };
     if !is_allocated && processors > 0.0 {
-        account.suppose(Reason::RequestedTaken);
+        account.note_if_used(Reason::RequestedTaken);
     }
     demand[processors_at] = processors;
     if let Some(memory) = memory {
@@ -111,17 +111,17 @@ fn job(
         let [requested, used] = fields.map(amount);
         let kib = [requested?, used?].into_iter().find(|kib| *kib >= 0.0);
         if kib.is_none() {
-            account.suppose(Reason::NoAmount);
+            account.note_if_used(Reason::NoAmount);
         }
         demand[memory] = kib.unwrap_or(0.0) * processors / KIB;
     }
     let fate = match amount(field::STATUS)? {
-        0.0 | 5.0 => Fate::Broken,
-        2.0 | 3.0 | 4.0 => Fate::Part,
-        _ => Fate::Completed,
+        0.0 | 5.0 => Outcome::Broken,
+        2.0 | 3.0 | 4.0 => Outcome::Part,
+        _ => Outcome::Completed,
     };
     if !rows.rest().trim_ascii().is_empty() {
-        account.suppose(Reason::MoreText);
+        account.note_if_used(Reason::MoreText);
     }
     let name = |n: usize| match rows.get(n) {
         b"-1" => b"",
@@ -134,14 +134,14 @@ fn job(
         (partition, queue) => [partition, name(field::GROUP), queue],
     };
     // The parts of a job have the number of the job.
-    let id = if fate == Fate::Part { b"" } else { rows.id() };
-    Ok(Some(Raw {
+    let id = if fate == Outcome::Part { b"" } else { rows.id() };
+    Ok(Some(RawJob {
         start: wait.map(|wait| submit + wait.round() as i64),
         limit: Some(limit),
         user,
         class: account.class(class),
         fate,
         nodes: 0,
-        ..Raw::new(rows.number, submit, run).of(id, submit)
+        ..RawJob::new(rows.number, submit, run).of(id, submit)
     }))
 }

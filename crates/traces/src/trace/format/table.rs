@@ -8,13 +8,13 @@ use std::io::Cursor;
 use itertools::Itertools as _;
 
 use super::sacct::{State, state};
-use super::{Fate, File, Line, Opened, Raw, Reader, Rows, TraceFormat};
+use super::{Outcome, File, Line, Opened, RawJob, Reader, Rows, TraceFormat};
 use crate::trace::account::name;
 use crate::trace::fields::{
     Fault, amount, clock_ticks, instant, is_placeholder, is_unknown, number, ticks,
 };
 use crate::trace::{Account, Observed, ReadOptions, ServerShape, Tick, TraceError};
-use found::{END, Found, ROLES, columns_of};
+use found::{END, ColumnFinder, ROLES, columns_of};
 use synth_core::number::{clock, stamp};
 use units::{CALENDAR, is_read, notation};
 
@@ -68,7 +68,7 @@ pub(super) fn open(file: File<'_>) -> Result<Opened, TraceError> {
             )));
         }
     }
-    let mut found = Found {
+    let mut found = ColumnFinder {
         options,
         columns: columns_of(&rows, options)?,
         rows: &rows,
@@ -318,7 +318,7 @@ fn count(field: &[u8]) -> Option<u32> {
 }
 
 impl Reader for Columns {
-    fn read(&mut self, (rows, demand, account): Line<'_>) -> Result<Option<Raw>, Fault> {
+    fn read(&mut self, (rows, demand, account): Line<'_>) -> Result<Option<RawJob>, Fault> {
         for (demand, amount) in demand.iter_mut().zip(&self.amounts) {
             let mut columns = amount.columns.iter();
             let product = columns.try_fold(1.0, |product, column| {
@@ -358,11 +358,11 @@ impl Reader for Columns {
             account.remarks.extend(self.convention.take());
         }
         let status = rows.text(self.status).to_ascii_uppercase();
-        Ok(Some(Raw {
+        Ok(Some(RawJob {
             start,
             fate: match state(&status) {
                 Some(State::Ended(fate)) => fate,
-                _ => Fate::Completed,
+                _ => Outcome::Completed,
             },
             is_open: runs && held.is_none_or(|held| held < 0),
             nodes,
@@ -375,7 +375,7 @@ impl Reader for Columns {
             limit: self.get((rows, account), self.limit, None)?,
             user: account.user(rows.text(self.user)),
             batch: name(rows.text(self.batch)),
-            ..Raw::new(rows.number, submit, held.unwrap_or(-1)).of(rows.id(), submit)
+            ..RawJob::new(rows.number, submit, held.unwrap_or(-1)).of(rows.id(), submit)
         }))
     }
 }

@@ -1,5 +1,5 @@
 use itertools::Itertools as _;
-use synth_multiresource::workload::is_of_gpus;
+use synth_multiresource::workload::is_gpu_resource;
 
 use super::Trace;
 use crate::trace::{Reason, TraceError, TraceFormat};
@@ -65,7 +65,7 @@ impl Trace {
             let has_several = shapes.any(|shape| shape.capacity[r].value() > 1.0);
             account.remarks.extend(match self.servers.has_devices(r) {
                 true if has_fractions => Some(format!("{name} consists of devices, and each fraction runs on one of them. The load is a lower bound, because it ignores the parts of devices that stay idle because no job fits")),
-                false if has_fractions && has_several && is_of_gpus(name) => Some(format!("jobs demand fractions of {name}, which is counted as an amount: a fraction may span devices. If each fraction must run on one device, write {name}:devices=8 instead of {name}=8 in --capacity or --servers")),
+                false if has_fractions && has_several && is_gpu_resource(name) => Some(format!("jobs demand fractions of {name}, which is counted as an amount: a fraction may span devices. If each fraction must run on one device, write {name}:devices=8 instead of {name}=8 in --capacity or --servers")),
                 _ => None,
             });
         }

@@ -8,7 +8,7 @@ mod sheet;
 
 use itertools::Itertools as _;
 
-use crate::report::{fitting, number};
+use crate::report::{readable_unit, number};
 use marks::{COLORS, DASHES, MOST, SHAPES};
 use synth_simulation::Estimate;
 
@@ -213,8 +213,8 @@ fn crosses(curves: &[Curve]) -> u32 {
 /// Draws each policy as a point. `times` contains a label and two times in `unit`.
 pub fn front([x, y]: [&str; 2], unit: &str, times: &[(String, f64, f64)]) -> Option<Figure> {
     let longest = |of: fn(&(String, f64, f64)) -> f64| times.iter().map(of).fold(0.0, f64::max);
-    let (across, of_x) = fitting(longest(|own| own.1), unit);
-    let (up, of_y) = fitting(longest(|own| own.2), unit);
+    let (across, of_x) = readable_unit(longest(|own| own.1), unit);
+    let (up, of_y) = readable_unit(longest(|own| own.2), unit);
     let curves = times.iter().enumerate().map(|(n, (label, x, y))| {
         let point = Point::exact(of_x * x, of_y * y);
         Curve::new(n, label, vec![point])

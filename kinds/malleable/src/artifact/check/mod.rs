@@ -20,7 +20,7 @@ pub(super) fn check(artifact: &Artifact, workload: &Workload, findings: &mut Fin
     let time = &workload.record().time_unit;
     for (n, claim) in artifact.claims.iter().enumerate() {
         let path = format!("claims[{n}]");
-        claim.is_plain(&path, &KnownNames::default(), time, &mut seen, findings);
+        claim.check_plain(&path, &KnownNames::default(), time, &mut seen, findings);
     }
     match (workload, &artifact.policy) {
         (Workload::Pool(pool), Policy::Plan(plan)) => {

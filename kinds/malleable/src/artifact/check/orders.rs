@@ -20,7 +20,7 @@ pub(super) fn no_order_costs_less(pool: &Pool, least: f64, near: f64) -> Result<
     if pool.jobs().len() > MOST {
         return Err(format!("too many jobs to check all orders: at most {MOST}"));
     }
-    let mut look = Look {
+    let mut look = OrderSearch {
         pool,
         enough: least * (1.0 - near),
         placed: Vec::new(),
@@ -29,7 +29,7 @@ pub(super) fn no_order_costs_less(pool: &Pool, least: f64, near: f64) -> Result<
     look.from(0.0, 0.0)
 }
 
-struct Look<'a> {
+struct OrderSearch<'a> {
     pool: &'a Pool,
     enough: f64,
     /// The jobs from the last one to end, with their prices.
@@ -37,7 +37,7 @@ struct Look<'a> {
     looks: usize,
 }
 
-impl Look<'_> {
+impl OrderSearch<'_> {
     fn from(&mut self, known: f64, due: f64) -> Result<(), String> {
         let left = self.looks.checked_sub(1);
         self.looks = left.ok_or("too many orders to check all of them")?;

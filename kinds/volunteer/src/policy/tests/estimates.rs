@@ -49,18 +49,18 @@ fn percentiles_match_direct_counting() {
 fn new_versions_inherit_at_most_ten_results() {
     let mut old = History::default();
     for n in 1..=30 {
-        old.took(f64::from(n));
-        old.validated(true);
+        old.add_turnaround(f64::from(n));
+        old.add_validation(true);
     }
     let copied = old.copied();
     assert_eq!((copied.results, copied.valid), (10, 30));
     assert_eq!(copied.turnaround, old.turnaround);
     assert_eq!(copied.copied(), copied);
     let mut new = copied;
-    new.took(copied.turnaround + 11.0);
+    new.add_turnaround(copied.turnaround + 11.0);
     assert!((new.turnaround - copied.turnaround - 1.0).abs() < 1e-12);
     let mut few = History::default();
-    [3.0, 5.0, 10.0].into_iter().for_each(|t| few.took(t));
+    [3.0, 5.0, 10.0].into_iter().for_each(|t| few.add_turnaround(t));
     assert!((few.turnaround - 6.0).abs() < 1e-12);
 }
 

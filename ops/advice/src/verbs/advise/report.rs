@@ -1,6 +1,6 @@
 use itertools::chain;
 
-use crate::slurm::{Advice, Gain};
+use crate::slurm::{Advice, Effect};
 use crate::verbs::{account_of, ends};
 use synth_traces::replay::Log;
 use synth_verb::report::plot::front;
@@ -9,7 +9,7 @@ use synth_verb::table;
 
 pub(super) fn report(advice: &Advice, log: &Log, command: String) -> Report {
     let mut sections = Vec::new();
-    if let Some(gain) = advice.sure() {
+    if let Some(gain) = advice.significant_effect() {
         for (n, change) in advice.chosen.iter().enumerate() {
             let title = format!("{}. {}", n + 1, change.what);
             sections.push(copied(title, change.besides.as_slice()));
@@ -108,7 +108,7 @@ fn verdict(advice: &Advice) -> String {
     }
 }
 
-fn over(gain: &Gain) -> String {
+fn over(gain: &Effect) -> String {
     let interval = gain.interval;
     let interval = interval.map(|own| format!(" [{:.2}, {:.2}]", own.low, own.high));
     format!("{:.2}{}", gain.ratio, interval.unwrap_or_default())
@@ -116,7 +116,7 @@ fn over(gain: &Gain) -> String {
 
 fn tried(advice: &Advice) -> Section {
     let current = ("current", &advice.today, None);
-    let advised = advice.sure().map(|gain| ("as advised", gain));
+    let advised = advice.significant_effect().map(|gain| ("as advised", gain));
     let alone = chain!(&advice.tried, &advice.purchases);
     let gains = chain!(advised, alone.map(|gain| (&*gain.what, gain)));
     let gains = gains.map(|(name, own)| (name, &own.waits, Some((own.ratio, ends(own.interval)))));
@@ -136,7 +136,7 @@ fn tried(advice: &Advice) -> Section {
     section.note(TRIED)
 }
 
-fn people(gain: &Gain) -> Section {
+fn people(gain: &Effect) -> Section {
     let parts = chain!(&gain.classes, &gain.users);
     table!("Winners and losers", parts, part => {
         "mean wait of" => &part.name,

@@ -7,7 +7,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use crate::forecast::{
     Calibration, Draws, ForecastRecord, ForecastSite, Past, PresentJob, Quantiles, Snapshot,
 };
-use synth_core::document::number_of;
+use synth_core::document::name_hash;
 use synth_core::number::Decimal;
 use synth_multiresource::policy::Policy;
 use synth_operator::Amounts;
@@ -89,7 +89,7 @@ pub(super) fn live(
     };
     let mut past = Past::default();
     for (n, job) in log.jobs.iter().enumerate() {
-        past.came(job);
+        past.arrive(job);
         past.ended(n, job.size);
     }
     // The current time, as a submission time in the log.
@@ -244,7 +244,7 @@ fn job_of(row: &QueueRow, submit: f64, kind: u32) -> ReplayJob {
     ReplayJob {
         limit,
         promised: limit,
-        user: number_of(row.user.as_bytes()),
+        user: name_hash(row.user.as_bytes()),
         ..ReplayJob::new(kind, submit, 1.0)
     }
 }

@@ -11,11 +11,11 @@ use clap::Args;
 
 use super::SEED;
 use crate::forecast::{Draws, ForecastRecord, ForecastSite, Scored, Scoring};
-use synth_multiresource::policy::{Knows, Policy};
+use synth_multiresource::policy::{Information, Policy};
 use synth_multiresource::simulator::Contender;
 use synth_slurm::commands::Slurm;
 use synth_slurm::rule::SlurmRule;
-use synth_traces::replay::{Log, NoResult};
+use synth_traces::replay::{Log, LogError};
 use synth_traces::trace::{self, Source};
 use synth_verb::{
     Caller, Files, NamesFiles, Notice, RunVerb, VerbOutput, VerbResult, document, files, refuse,
@@ -134,7 +134,7 @@ impl Arguments {
         (log, every): (&Log, usize),
         interrupt: &AtomicBool,
         listener: &mut dyn FnMut(&str),
-    ) -> Result<Scored, NoResult> {
+    ) -> Result<Scored, LogError> {
         let scoring = Scoring {
             log,
             draws: Draws::new(SEED),
@@ -186,15 +186,15 @@ impl Arguments {
 
 fn rule(name: &str, site: &ForecastSite) -> Result<Box<dyn Policy>, String> {
     let rule = match SlurmRule::named(name) {
-        Some(rule) => Contender::Other(Arc::new(rule?)),
+        Some(rule) => Contender::External(Arc::new(rule?)),
         // If there are multiple servers, the default is the order of arrival.
         None => Contender::named(name, &site.fleet).or_else(|why| {
             Contender::named(&format!("{name}+fcfs"), &site.fleet).map_err(|_| why)
         })?,
     };
-    let is_known = rule.knows_of(&site.fleet) != Knows::Sizes;
-    let policy = rule.rule(&site.fleet).map_err(|why| why.to_string())?;
-    if !is_known || policy.knows() == Knows::Sizes {
+    let is_known = rule.information_about(&site.fleet) != Information::Sizes;
+    let policy = rule.build_policy(&site.fleet).map_err(|why| why.to_string())?;
+    if !is_known || policy.information() == Information::Sizes {
         return Err(format!(
             "`{name}` uses the size of a job, which is not known when the job arrives; use a rule that uses limits, such as easy"
         ));

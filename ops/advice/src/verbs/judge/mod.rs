@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use clap::Args;
 
 use super::SEED;
-use crate::judge::{ChosenRule, Forward, Goal, JudgeObjective, LogWindows, RulePoint};
+use crate::judge::{ChosenRule, WalkForward, SelectionCriteria, JudgeObjective, LogWindows, QueueRule};
 pub use results::Judged;
 use results::Judging;
 use synth_traces::replay::{Log, Speed};
@@ -48,8 +48,8 @@ pub struct Arguments {
     longest: Option<f64>,
 
     /// The current rule, which is easy, first-fit or strict with an optional order as in easy+sjf
-    #[arg(long, value_name = "RULE", requires = "trace", default_value = "easy", value_parser = RulePoint::parse)]
-    now: RulePoint,
+    #[arg(long, value_name = "RULE", requires = "trace", default_value = "easy", value_parser = QueueRule::parse)]
+    now: QueueRule,
 
     /// Scale the arrival times so that the load is equal to this value
     #[arg(long, value_name = "ρ", value_parser = fraction)]
@@ -72,10 +72,10 @@ pub struct Arguments {
 }
 
 impl Arguments {
-    fn goal(&self, log: &Log) -> Goal {
-        Goal {
+    fn goal(&self, log: &Log) -> SelectionCriteria {
+        SelectionCriteria {
             objective: self.minimize,
-            longest: self.longest.or_else(|| Goal::usual_promise(log)),
+            longest: self.longest.or_else(|| SelectionCriteria::default_wait_bound(log)),
             now: self.now,
         }
     }
@@ -86,7 +86,7 @@ impl Arguments {
             every: f64::INFINITY,
             speed: Speed::ONE,
         };
-        let forward = Forward::new(log, windows, self.goal(log), interrupt)?;
+        let forward = WalkForward::new(log, windows, self.goal(log), interrupt)?;
         let choice = forward.best()?;
         if self.breaks(&choice) {
             let nearest = choice.point.name();

@@ -1,7 +1,7 @@
 use itertools::Itertools as _;
 
 use super::results::{Judged, Role, Row};
-use crate::judge::{JudgedWindow, PastOutcome};
+use crate::judge::{JudgedWindow, WaitSummary};
 use crate::verbs::{account_of, ends};
 use synth_traces::replay::{Interval, Log};
 use synth_verb::report::plot::front;
@@ -111,7 +111,7 @@ fn ratio(own: f64, other: f64, interval: Option<Interval>) -> Option<(f64, Optio
 
 fn rules(judged: &Judged) -> Section {
     let now = judged.rules[0].outcome;
-    let slowdown = |own: &PastOutcome| own.mean_bounded_slowdown;
+    let slowdown = |own: &WaitSummary| own.mean_bounded_slowdown;
     let mut section = table!("Rules on the jobs of all windows", &judged.rules, row => {
         "rule" => &row.rule,
         "role" => match row.role {

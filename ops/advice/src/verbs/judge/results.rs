@@ -6,15 +6,15 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::judge::{
-    Forward, Goal, JudgedWindow, LogWindows, OfEstimate, PastOutcome, Served, usual,
+    WalkForward, SelectionCriteria, JudgedWindow, LogWindows, EstimateAccuracy, WaitSummary, WaitsAndSizes, baseline_rules,
 };
-use synth_traces::replay::{Blocks, Interval, Kinds, Log, NoResult, bounded_slowdown};
+use synth_traces::replay::{Blocks, Interval, DemandKinds, Log, LogError, bounded_slowdown};
 use synth_verb::VerbResult;
 
 pub(super) struct Judging<'a> {
     pub log: &'a Log,
     pub file: String,
-    pub goal: Goal,
+    pub goal: SelectionCriteria,
     pub windows: LogWindows,
     pub seed: u64,
     pub interrupt: &'a AtomicBool,
@@ -34,7 +34,7 @@ pub struct Judged {
     /// The fluid bound on the load at this speed.
     pub load: f64,
     /// The criteria that are used to select a rule.
-    pub goal: Goal,
+    pub goal: SelectionCriteria,
     /// The windows that the log is divided into.
     pub cut: LogWindows,
     /// The seed for the confidence intervals.
@@ -48,7 +48,7 @@ pub struct Judged {
     /// The waits for each class of jobs.
     pub classes: Vec<Class>,
     /// The accuracy of each estimate of the job size.
-    pub estimates: Vec<OfEstimate>,
+    pub estimates: Vec<EstimateAccuracy>,
 }
 
 /// The role of a row.
@@ -75,7 +75,7 @@ pub struct Row {
     /// The role of the rule.
     pub role: Role,
     /// The waits of the jobs.
-    pub outcome: PastOutcome,
+    pub outcome: WaitSummary,
     /// The confidence interval for the mean wait.
     pub wait: Option<Interval>,
     /// The confidence interval for the mean wait relative to the current rule (same blocks).
@@ -83,7 +83,7 @@ pub struct Row {
     /// The confidence interval for the mean bounded slowdown relative to the current rule.
     pub slowdown_ratio: Option<Interval>,
     #[serde(skip)]
-    jobs: Served,
+    jobs: WaitsAndSizes,
 }
 
 /// The maximum waits that are guaranteed for the windows.
@@ -119,27 +119,27 @@ const WAITS: f64 = 10.0;
 
 impl Judging<'_> {
     pub(super) fn run(self, listener: &mut dyn FnMut(&str)) -> VerbResult<Judged> {
-        let forward = Forward::new(self.log, self.windows, self.goal, self.interrupt)?;
-        let (windows, served, estimates) = forward.chosen(&mut |n, count| {
+        let forward = WalkForward::new(self.log, self.windows, self.goal, self.interrupt)?;
+        let (windows, served, estimates) = forward.evaluate_selection(&mut |n, count| {
             listener(&format!("selecting the rule of window {n} of {count}"));
         })?;
         listener("replaying rules in common use");
         let now = &self.goal.now;
         let mut rows = vec![
-            row(now.name(), Role::Now, forward.fixed(now, false)?),
+            row(now.name(), Role::Now, forward.evaluate_rule(now, false)?),
             row(CHOSEN.into(), Role::Chosen, served),
         ];
-        let others = usual(self.log.has_limits).filter(|own| *own != (*now, false));
+        let others = baseline_rules(self.log.has_limits).filter(|own| *own != (*now, false));
         let others = others.collect_vec().into_par_iter();
         let others = others.map(|(point, sizes)| {
             let (role, knows) = match sizes {
                 true => (Role::Yardstick, "+size"),
                 false => (Role::Hindsight, ""),
             };
-            let served = forward.fixed(&point, sizes)?;
+            let served = forward.evaluate_rule(&point, sizes)?;
             Ok(row(point.name() + knows, role, served))
         });
-        rows.extend(others.collect::<Result<Vec<Row>, NoResult>>()?);
+        rows.extend(others.collect::<Result<Vec<Row>, LogError>>()?);
         rows[2..].sort_by(|a, b| {
             let key = |row: &Row| (row.role as u8, row.outcome.mean_wait);
             let ((a, own), (b, other)) = (key(a), key(b));
@@ -169,7 +169,7 @@ impl Judging<'_> {
         let per_second = self.log.tick.per_second() as f64;
         let own = self.log.jobs[first..].iter();
         let own = own.map(|job| (job.waited / per_second, job.size / per_second));
-        let jobs: Served = own.collect();
+        let jobs: WaitsAndSizes = own.collect();
         let is_told = jobs.iter().all(|(wait, _)| !wait.is_nan());
         let is_recorded = self.windows.speed.ratio() == 1.0 && is_told;
         is_recorded.then(|| row(RECORDED.into(), Role::Recorded, jobs))
@@ -205,7 +205,7 @@ impl Judging<'_> {
 
     /// Returns the quartiles of the demand and, in each of them, of the size.
     fn classes(&self, rows: &[Row], first: usize) -> Vec<Class> {
-        let kinds = Kinds::exact(self.log);
+        let kinds = DemandKinds::exact(self.log);
         let held = |n: usize| kinds.most_held(self.log.jobs[first + n].kind);
         let [now, chosen] = [&rows[0].jobs, &rows[1].jobs];
         let mut classes = Vec::new();
@@ -251,11 +251,11 @@ pub(super) const CHOSEN: &str = "chosen in each window";
 
 pub(super) const RECORDED: &str = "as recorded";
 
-fn row(rule: String, role: Role, jobs: Served) -> Row {
+fn row(rule: String, role: Role, jobs: WaitsAndSizes) -> Row {
     Row {
         rule,
         role,
-        outcome: PastOutcome::of(jobs.iter().copied()),
+        outcome: WaitSummary::of(jobs.iter().copied()),
         wait: None,
         wait_ratio: None,
         slowdown_ratio: None,
@@ -282,7 +282,7 @@ fn quartiles(jobs: Vec<usize>, of: impl Fn(usize) -> f64) -> Vec<Vec<usize>> {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-    use crate::judge::{ChosenRule, RulePoint};
+    use crate::judge::{ChosenRule, QueueRule};
 
     /// The longest guarantee of all windows would hide that the second one is not met.
     #[test]
@@ -292,7 +292,7 @@ mod tests {
             jobs,
             past: 100,
             choice: ChosenRule {
-                point: RulePoint::EASY,
+                point: QueueRule::EASY,
                 ratio: 1.0,
                 promised,
                 keeps: true,

@@ -31,7 +31,7 @@ fn kills_commands_that_hang() {
         let (_folder, slurm) = commands(&[("squeue", script)]);
         let start = Instant::now();
         let found = slurm.queue().unwrap_err();
-        let is_late = matches!(found, SlurmError::Late { .. });
+        let is_late = matches!(found, SlurmError::Timeout { .. });
         assert!(is_late, "{script}: {found}");
         assert!(start.elapsed() < Duration::from_secs(10), "{script}");
     }

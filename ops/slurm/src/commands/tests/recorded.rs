@@ -2,7 +2,7 @@
 
 use super::cases;
 use super::{fault, row};
-use crate::commands::{Hold, JobState, Key, NodeState, Nodes, QueueRow, SlurmQueue};
+use crate::commands::{Hold, JobState, JobKey, NodeState, Nodes, QueueRow, SlurmQueue};
 
 const QUEUE: &[u8] = include_bytes!("recorded/queue-22.05.txt");
 const NODES: &[u8] = include_bytes!("recorded/nodes-22.05.txt");
@@ -175,7 +175,7 @@ fn truncated_values_are_not_guessed() {
     }
     let tres = format!("cpu=4,mem=10M,{}", "gres/gpu:a100=1,".repeat(12));
     let queue = SlurmQueue::parse(&super::line(&[("tres-alloc", &tres)]));
-    let key = Key {
+    let key = JobKey {
         id: "17".parse().unwrap(),
         submitted: 1_795_629_282,
     };

@@ -22,7 +22,7 @@ fn slurm_conf_and_scontrol_give_the_same_site() {
     let [cpu, .., gpu] = &file.nodes[..] else {
         panic!("{:?}", file.nodes);
     };
-    assert_eq!(&cpu.has, &tres(&[("cpu", 14), ("mem", 14_000)]));
+    assert_eq!(&cpu.capacity, &tres(&[("cpu", 14), ("mem", 14_000)]));
     assert_eq!(cpu.weight, 2);
     let expected = tres(&[
         ("cpu", 16),
@@ -31,7 +31,7 @@ fn slurm_conf_and_scontrol_give_the_same_site() {
         ("gpu:a100", 2),
         ("gpu:h100", 1),
     ]);
-    assert_eq!(gpu.has, expected);
+    assert_eq!(gpu.capacity, expected);
     let names = file.partitions.iter();
     let names = names.map(|own| (own.name.as_str(), &own.nodes[..], own.tier, own.job_factor));
     let names: Vec<(&str, &[usize], u32, u32)> = names.collect();
@@ -149,7 +149,7 @@ fn reports_settings_that_are_not_modeled() {
 fn defaults_of_22_05() {
     let lines = "NodeName=n[1-2]\nPartitionName=p Nodes=n[1-2]\n";
     let site = of_conf(lines);
-    assert_eq!(site.nodes[1].has, tres(&[("cpu", 1), ("mem", 1)]));
+    assert_eq!(site.nodes[1].capacity, tres(&[("cpu", 1), ("mem", 1)]));
     assert!(site.partitions[0].is_exclusive);
     assert!(!site.priority.is_multifactor && !site.scheduler.counts_memory);
     assert_eq!(site.remarks.len(), 2);
@@ -159,14 +159,14 @@ fn defaults_of_22_05() {
     let text = "SelectType=select/cons_tres\nNodeName=n Sockets=2 CoresPerSocket=8 ThreadsPerCore=2\nPartitionName=p Nodes=ALL";
     let site = of_conf(text);
     assert!(!site.partitions[0].is_exclusive && site.scheduler.counts_memory);
-    assert_eq!(site.nodes[0].has.get("cpu"), Some(32));
+    assert_eq!(site.nodes[0].capacity.get("cpu"), Some(32));
 }
 
 #[test]
 fn continues_lines_and_applies_defaults() {
     let site = of_conf(include_str!("tables/lines.conf"));
     let nodes = site.nodes.iter().map(|own| {
-        let [cpu, mem] = ["cpu", "mem"].map(|name| own.has.get(name).unwrap());
+        let [cpu, mem] = ["cpu", "mem"].map(|name| own.capacity.get(name).unwrap());
         format!("{} {cpu} {mem} {} {}", own.name, own.weight, own.is_up)
     });
     let expected = ["a 2 1 1 true", "b 4 1 3 true", "c 4 100 9 false"].into_iter();
@@ -188,10 +188,10 @@ fn reads_nodes_of_newer_versions() {
     let [cpu, gpu] = &site.nodes[..] else {
         panic!();
     };
-    let found = (cpu.has.get("cpu"), cpu.has.get("mem"), cpu.is_up);
+    let found = (cpu.capacity.get("cpu"), cpu.capacity.get("mem"), cpu.is_up);
     assert_eq!(found, (Some(126), Some(510_000), true));
     assert_eq!((gpu.weight, gpu.is_up), (100, false));
-    let amounts = gpu.has.0.iter();
+    let amounts = gpu.capacity.0.iter();
     let amounts = amounts.map(|(name, count)| format!("{name}={count}"));
     let found = amounts.skip(1).collect::<Vec<_>>().join(" ");
     assert_eq!(found, "mem=1024000 gpu=4 gpu:h100=4 shard=16 shard:h100=16");
@@ -217,12 +217,12 @@ fn reads_nodes_from_sinfo() {
         };
         assert_eq!(names(&site), names(&known), "{name}");
         for (own, known) in site.nodes.iter().zip(&known.nodes) {
-            let told = &own.has.0[..2];
+            let told = &own.capacity.0[..2];
             assert_eq!(told, &tres(&[("cpu", 16), ("mem", 15_000)]).0[..]);
             assert_eq!(own.weight, known.weight);
             assert!(own.is_up);
-            let found = own.has.0[2..] == known.has.0[2..];
-            assert_eq!(found, has_gres || known.has.0.len() == 2);
+            let found = own.capacity.0[2..] == known.capacity.0[2..];
+            assert_eq!(found, has_gres || known.capacity.0.len() == 2);
         }
         let found = site.remarks.iter().any(|own| own.contains("not show Gres"));
         assert_eq!(found, !has_gres, "{:?}", site.remarks);

@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::promise::JobFacts;
-use super::recent::Recent;
+use super::recent::RecentMean;
 
 /// The effective number of recent jobs that are used to compute the mean of a kind.
 const LAST: u32 = 3;
@@ -17,11 +17,11 @@ const IN_MEMORY: usize = 4096;
 
 /// A kind of similar jobs: its hash, and the mean of the size fractions of its jobs.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub(super) struct Kind(u32, Recent);
+pub(super) struct Kind(u32, RecentMean);
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct History {
-    kinds: HashMap<u32, (Recent, u64)>,
+    kinds: HashMap<u32, (RecentMean, u64)>,
     ends: u64,
 }
 
@@ -47,7 +47,7 @@ impl History {
     /// to the mean of a wider kind and finally to the `usual` value.
     pub(super) fn mean(&self, promise: &JobFacts, usual: f64) -> f64 {
         kinds(promise).iter().fold(usual, |prior, hash| {
-            let Some((Recent(count, mean), _)) = self.kinds.get(hash) else {
+            let Some((RecentMean(count, mean), _)) = self.kinds.get(hash) else {
                 return prior;
             };
             let count = f64::from(LAST.min(*count));

@@ -26,9 +26,9 @@ pub use promise::JobFacts;
 
 pub(super) use history::finalized;
 use history::{History, Kind};
-use recent::{Recent, rounded};
+use recent::{RecentMean, rounded};
 use tree::{FEATURES, Trees};
-pub use worth::{JudgedJob, Users, Worth, worth};
+pub use worth::{EstimatedCompletion, UserGroup, EstimateQuality, estimate_quality};
 
 /// The method that is used to estimate the size of a job.
 #[derive(
@@ -91,9 +91,9 @@ impl RuntimeEstimate {
 #[serde(deny_unknown_fields)]
 pub struct LearnedRuntimes {
     /// The mean of all jobs that have a limit.
-    limited: Recent,
+    limited: RecentMean,
     /// The mean of all jobs that do not have a limit.
-    unlimited: Recent,
+    unlimited: RecentMean,
     /// The means of similar jobs, with the most recent ones first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     alike: Vec<Kind>,
@@ -115,8 +115,8 @@ const ENOUGH: usize = 100;
 pub struct Estimator {
     estimate: RuntimeEstimate,
     day: f64,
-    limited: Recent,
-    unlimited: Recent,
+    limited: RecentMean,
+    unlimited: RecentMean,
     history: History,
     trees: Trees,
     window: VecDeque<([f64; FEATURES], f64)>,
@@ -215,7 +215,7 @@ impl Estimator {
     /// longer than with limits on 3 of 4 logs.
     fn usual(&self, promise: &JobFacts) -> f64 {
         let limited = promise.limit.is_finite();
-        let Recent(count, mean) = if limited {
+        let RecentMean(count, mean) = if limited {
             self.limited
         } else {
             self.unlimited

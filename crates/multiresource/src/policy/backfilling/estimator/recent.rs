@@ -3,17 +3,17 @@ use serde::{Deserialize, Serialize};
 
 /// A mean in which recent values have a higher weight than older values.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub(super) struct Recent(
+pub(super) struct RecentMean(
     /// The number of values.
     pub u32,
     /// The mean.
     pub f64,
 );
 
-impl Recent {
+impl RecentMean {
     /// Adds a value to the mean, which is based on about the `last` most recent values.
     pub(super) fn learn(&mut self, part: f64, last: u32) {
-        let Recent(count, mean) = self;
+        let RecentMean(count, mean) = self;
         *count = count.saturating_add(1);
         *mean = rounded(*mean + (part - *mean) / f64::from(last.min(*count)));
     }

@@ -39,10 +39,10 @@ fn log(count: u32, mut job: impl FnMut(&mut Xoshiro256PlusPlus) -> Ran) -> Vec<R
     jobs.collect()
 }
 
-fn judged(estimator: &mut Estimator, log: &[Ran]) -> Vec<JudgedJob> {
+fn judged(estimator: &mut Estimator, log: &[Ran]) -> Vec<EstimatedCompletion> {
     let mut judged = Vec::new();
     for (n, (promise, size)) in log.iter().enumerate() {
-        judged.push(JudgedJob {
+        judged.push(EstimatedCompletion {
             user: promise.user,
             estimate: estimator.estimate(promise),
             size: *size,
@@ -57,7 +57,7 @@ fn judged(estimator: &mut Estimator, log: &[Ran]) -> Vec<JudgedJob> {
 fn in_order(estimate: RuntimeEstimate, log: &[Ran]) -> f64 {
     let mut estimator = Estimator::new(estimate, DAY, &LearnedRuntimes::default());
     let judged = judged(&mut estimator, log).split_off(log.len() / 2);
-    worth(&judged)[0].in_order.unwrap()
+    estimate_quality(&judged)[0].in_order.unwrap()
 }
 
 fn own_sizes(random: &mut Xoshiro256PlusPlus) -> Ran {
@@ -176,7 +176,7 @@ fn learns_the_size_of_identical_jobs() {
         let judged = judged(&mut estimator, &log);
         let is_near = (judged.last().unwrap().estimate / 450.0 - 1.0).abs() < 0.01;
         assert!(is_near, "{estimate:?}");
-        assert_eq!(worth(&judged)[0].in_order, None);
+        assert_eq!(estimate_quality(&judged)[0].in_order, None);
     }
 }
 
@@ -253,18 +253,18 @@ fn trees_are_fitted_at_most_once_a_day() {
 #[test]
 fn exact_sizes_score_one_and_constants_half() {
     let by = |estimate: fn(f64) -> f64| {
-        let jobs: Vec<JudgedJob> = (0..100)
+        let jobs: Vec<EstimatedCompletion> = (0..100)
             .map(|n| {
                 let size = f64::from(n * 37 % 101 + 1);
                 let user = if n < 40 { 1 } else { 100 + n as u32 };
-                JudgedJob {
+                EstimatedCompletion {
                     user,
                     estimate: estimate(size),
                     size,
                 }
             })
             .collect();
-        worth(&jobs)
+        estimate_quality(&jobs)
     };
     let [all, many, few] = by(|size| 2.0 * size);
     assert_eq!((all.jobs, many.jobs, few.jobs), (100, 40, 60));
@@ -273,7 +273,7 @@ fn exact_sizes_score_one_and_constants_half() {
     assert_eq!(all.ratios, Some([2.0; 5]));
     assert_eq!(by(|_| 5.0)[0].in_order, Some(0.5));
     assert_eq!(by(|size| -size)[0].in_order, Some(0.0));
-    let nobody = worth(&[]);
+    let nobody = estimate_quality(&[]);
     let found = (nobody[0].jobs, nobody[0].in_order, nobody[0].ratios);
     assert_eq!(found, (0, None, None));
 }

@@ -5,7 +5,7 @@ use serde::Serialize;
 
 /// A job that has completed, and the estimate of its size.
 #[derive(Clone, Copy, Debug)]
-pub struct JudgedJob {
+pub struct EstimatedCompletion {
     /// The hash of the user name, or 0 if the user is unknown.
     pub user: u32,
     /// Estimated size \[time\].
@@ -17,7 +17,7 @@ pub struct JudgedJob {
 /// A group of jobs. Users are divided into groups by the number of their jobs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Users {
+pub enum UserGroup {
     /// The jobs of all users.
     All,
     /// The jobs of users that have many jobs.
@@ -28,9 +28,9 @@ pub enum Users {
 
 /// The quality of the estimates of a group of jobs.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct Worth {
+pub struct EstimateQuality {
     /// The group.
-    pub users: Users,
+    pub users: UserGroup,
     /// Number of jobs.
     pub jobs: usize,
     /// The fraction of pairs that are in the right order, among pairs of jobs that have different
@@ -41,7 +41,7 @@ pub struct Worth {
     pub ratios: Option<[f64; 5]>,
 }
 
-/// The minimum number of jobs of a user that is in the group [`Users::Many`].
+/// The minimum number of jobs of a user that is in the group [`UserGroup::Many`].
 const MANY: usize = 30;
 
 /// The number of following jobs that each job is compared with. About as many compete in a queue.
@@ -49,22 +49,22 @@ const NEAR: usize = 20;
 
 /// Returns the quality of the estimates for all users, and for users with many or few jobs. The
 /// jobs must be in the order of arrival.
-pub fn worth(jobs: &[JudgedJob]) -> [Worth; 3] {
+pub fn estimate_quality(jobs: &[EstimatedCompletion]) -> [EstimateQuality; 3] {
     let mut counts: HashMap<u32, usize> = HashMap::new();
     for job in jobs {
         *counts.entry(job.user).or_default() += 1;
     }
-    [Users::All, Users::Many, Users::Few].map(|users| {
-        let among = |job: &JudgedJob| match users {
-            Users::All => true,
-            Users::Many => job.user != 0 && counts[&job.user] >= MANY,
-            Users::Few => job.user != 0 && counts[&job.user] < MANY,
+    [UserGroup::All, UserGroup::Many, UserGroup::Few].map(|users| {
+        let among = |job: &EstimatedCompletion| match users {
+            UserGroup::All => true,
+            UserGroup::Many => job.user != 0 && counts[&job.user] >= MANY,
+            UserGroup::Few => job.user != 0 && counts[&job.user] < MANY,
         };
         worth_of(users, jobs, among)
     })
 }
 
-fn worth_of(users: Users, jobs: &[JudgedJob], among: impl Fn(&JudgedJob) -> bool) -> Worth {
+fn worth_of(users: UserGroup, jobs: &[EstimatedCompletion], among: impl Fn(&EstimatedCompletion) -> bool) -> EstimateQuality {
     let (mut right, mut pairs) = (0.0, 0);
     let mut ratios = Vec::new();
     for (n, job) in jobs.iter().enumerate().filter(|(_, job)| among(job)) {
@@ -84,7 +84,7 @@ fn worth_of(users: Users, jobs: &[JudgedJob], among: impl Fn(&JudgedJob) -> bool
     ratios.retain(|ratio| ratio.is_finite());
     ratios.sort_unstable_by(f64::total_cmp);
     let quantile = |q: f64| ratios[((ratios.len() - 1) as f64 * q).round() as usize];
-    Worth {
+    EstimateQuality {
         users,
         jobs: jobs.iter().filter(|job| among(job)).count(),
         in_order: (pairs > 0).then(|| right / f64::from(pairs)),

@@ -54,7 +54,7 @@ pub(super) fn columns_of(
     Ok(options.columns.clone())
 }
 
-pub(super) struct Found<'a> {
+pub(super) struct ColumnFinder<'a> {
     pub(super) options: &'a ReadOptions,
     pub(super) columns: Vec<(String, String)>,
     pub(super) rows: &'a Rows,
@@ -62,7 +62,7 @@ pub(super) struct Found<'a> {
     pub(super) read: Vec<usize>,
 }
 
-impl Found<'_> {
+impl ColumnFinder<'_> {
     pub(super) fn named(&self, what: &str) -> Option<&String> {
         let mut pairs = self.columns.iter();
         pairs.find(|(own, _)| own == what).map(|(_, column)| column)

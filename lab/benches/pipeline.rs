@@ -124,7 +124,11 @@ fn queues(c: &mut Criterion) {
             b.iter(|| black_box(&queue).qbd().solve().unwrap().mean());
         });
         group.bench_function(format!("rounds/{states}"), |b| {
-            b.iter(|| rounds::stationary_distribution(black_box(&queue)).unwrap().mean);
+            b.iter(|| {
+                rounds::stationary_distribution(black_box(&queue))
+                    .unwrap()
+                    .mean
+            });
         });
     }
     group.finish();

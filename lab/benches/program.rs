@@ -9,7 +9,7 @@ mod instances;
 use std::time::{Duration, Instant};
 
 use comfy_table::{CellAlignment, ContentArrangement, LineStyle, Table, TableStyle};
-use synth::multiresource::modulation::{drains, fewer_drains, least_drain_order};
+use synth::multiresource::modulation::{drains, least_drain_order, reduce_drains};
 use synth::multiresource::program::{Solution, SolveLimits, solve};
 use synth::multiresource::workload::Workload;
 

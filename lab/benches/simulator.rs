@@ -17,7 +17,9 @@ use synth::multiresource::artifact::{
     Switching,
 };
 use synth::multiresource::policy::{Backfilling, Estimates, Event, System};
-use synth::multiresource::replay::{self, Clock, DecisionState, DemandKinds, Log, Speed, replay_workload};
+use synth::multiresource::replay::{
+    self, Clock, DecisionState, DemandKinds, Log, Speed, replay_workload,
+};
 use synth::multiresource::simulator::{Contender, Settings};
 use synth::multiresource::synthesis::{Analysed, SynthesisOptions, SynthesisOutcome, synthesize};
 use synth::multiresource::workload::{Fleet, Workload};
@@ -341,7 +343,10 @@ fn long_queues(c: &mut Criterion) {
     ] {
         let mut rule = match name {
             "easy" => Backfilling::easy(Estimates::Limits).over(&fleet),
-            _ => Contender::parse(name).unwrap().build_policy(&fleet).unwrap(),
+            _ => Contender::parse(name)
+                .unwrap()
+                .build_policy(&fleet)
+                .unwrap(),
         };
         let mut system = System::for_policy(&fleet, &*rule);
         let mut random = Xoshiro256PlusPlus::seed_from_u64(1);

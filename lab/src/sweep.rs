@@ -86,7 +86,8 @@ impl RunVerb for Arguments {
             caller.notify(Notice::Interruptible);
             caller.notify(Notice::Doing("evaluating switching rates"));
         };
-        let swept = synthesis::sweep_switching_rates(&workload, &options, points, &interrupt, begun)?;
+        let swept =
+            synthesis::sweep_switching_rates(&workload, &options, points, &interrupt, begun)?;
         let cut = match options.end {
             _ if interrupt.load(Ordering::Relaxed) => Some("Interrupted"),
             Some(end) if Instant::now() >= end => Some("Time limit reached"),

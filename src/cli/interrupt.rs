@@ -59,9 +59,10 @@ impl SignalFlag {
         self.listening.call_once(|| {
             for signal in [SIGINT, SIGTERM, SIGHUP] {
                 // The order is important: the shutdown must read the flag before it is set.
-                let registered = register_conditional_shutdown(signal, SIGNAL_EXIT_BASE + signal, self.flag())
-                    .and_then(|_| register_usize(signal, Arc::clone(&SIGNAL), signal as usize))
-                    .and_then(|_| register(signal, self.flag()));
+                let registered =
+                    register_conditional_shutdown(signal, SIGNAL_EXIT_BASE + signal, self.flag())
+                        .and_then(|_| register_usize(signal, Arc::clone(&SIGNAL), signal as usize))
+                        .and_then(|_| register(signal, self.flag()));
                 if let Err(why) = registered {
                     self.host
                         .tell(&format!("cannot listen to signal {signal}: {why}"));

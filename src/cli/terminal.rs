@@ -136,7 +136,8 @@ pub(super) fn harmless(text: &str) -> String {
             0 => c.len_utf8(),
             length => length,
         });
-        let passes = shown.len() > c.len_utf8() || matches!(c, '\n' | '\t') || !controls_terminal(c);
+        let passes =
+            shown.len() > c.len_utf8() || matches!(c, '\n' | '\t') || !controls_terminal(c);
         if passes {
             out.push_str(shown)
         } else {

@@ -8,9 +8,11 @@ use super::artifact::{Checked, Multiresource};
 use super::bound::{BoundDocument, CertificateError};
 use super::bridge;
 use super::report;
-use super::simulator::{Contender, Measures, TypeMeasures, as_analysed, judge, recorded, thresholds_to_record};
+use super::simulator::{
+    Contender, Measures, TypeMeasures, as_analysed, judge, recorded, thresholds_to_record,
+};
 use super::verbs::replay::{self, start_latency};
-use super::verbs::resolve::{solve_load, same_servers};
+use super::verbs::resolve::{same_servers, solve_load};
 use super::verbs::synthesize::{SynthesisArgs, synthesize};
 use super::verbs::{drive, export, fit, limit, made, optimum};
 use super::workload::Fleet;

@@ -13,7 +13,7 @@ use synth::artifact::Subject;
 use synth::document::WorkloadDocument as _;
 use synth::malleable::analysis::relaxation;
 use synth::malleable::artifact::{Artifact, Checked, Malleable, Quantity, cost};
-use synth::malleable::policy::{Known, Online, Sharing, ActiveJob};
+use synth::malleable::policy::{ActiveJob, Known, Online, Sharing};
 use synth::malleable::simulator::{Dividing, execute, judge_course, simulate};
 use synth::malleable::synthesis::{Options, Outcome, Planned, Tunable, online, plan, tuned};
 use synth::malleable::workload::{Curve, Pool, PoolDocument, Stream, Workload};

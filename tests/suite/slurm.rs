@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use synth::slurm::{Hold, JobId, JobState, NodeState, Slurm, SlurmError, RefusalKind};
+use synth::slurm::{Hold, JobId, JobState, NodeState, RefusalKind, Slurm, SlurmError};
 
 use tempfile::TempDir;
 
@@ -97,7 +97,10 @@ fn releases_holds_and_places_jobs() {
     });
     cluster.run("scancel", &[&second]);
     cluster.wait("the job ends", || cluster.row("synth", &second).is_none());
-    assert_eq!(slurm.release(&[id(&second)]).unwrap()[0].why, RefusalKind::Gone);
+    assert_eq!(
+        slurm.release(&[id(&second)]).unwrap()[0].why,
+        RefusalKind::Gone
+    );
 
     let fleet = cluster.slurm("fleet");
     let placed = cluster.submit("fleet", 60.0, &[]);
@@ -128,7 +131,10 @@ fn reports_missing_permissions() {
         programs: Some(nobody.folder().to_owned()),
         ..cluster.slurm("synth")
     };
-    assert_eq!(slurm.release(&[id(&job)]).unwrap()[0].why, RefusalKind::NoRight);
+    assert_eq!(
+        slurm.release(&[id(&job)]).unwrap()[0].why,
+        RefusalKind::NoRight
+    );
     let found = slurm.place(id(&job), &["n1"], None).unwrap()[0].why;
     assert_eq!(found, RefusalKind::NoRight);
     assert_eq!(cluster.row("synth", &job).unwrap().hold, Hold::User);

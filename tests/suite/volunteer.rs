@@ -11,7 +11,7 @@ use synth::document::WorkloadDocument as _;
 use synth::simulation::Settings;
 use synth::volunteer::artifact::{Quantity, Volunteer};
 use synth::volunteer::policy::{
-    Answer, Candidate, Dispatch, Host, WorkAhead, Request, UsableVersion, decide,
+    Answer, Candidate, Dispatch, Host, Request, UsableVersion, WorkAhead, decide,
 };
 use synth::volunteer::simulator::{Rule, simulate};
 use synth::volunteer::synthesis::{default_rule, fixed_bound, literal};

@@ -6,7 +6,7 @@ use super::levels::levels;
 use super::limits::{self, Cut};
 use super::predicted;
 use super::report::{
-    Fit, FitError, FitOptions, FittedArrivals, Report, CandidateTypes, FittedType, short,
+    CandidateTypes, Fit, FitError, FitOptions, FittedArrivals, FittedType, Report, short,
 };
 use super::sizes::Law;
 use super::types::{Types, in_seconds};

@@ -52,8 +52,8 @@ mod types;
 pub use dispersion::{Dispersion, Drift, RateModulation};
 pub use predicted::{MOST as MOST_REPLAYED, predict};
 pub use report::{
-    Fit, FitError, FitListener, FitOptions, FittedArrivals, Prediction, Report, CandidateTypes,
-    FittedType,
+    CandidateTypes, Fit, FitError, FitListener, FitOptions, FittedArrivals, FittedType, Prediction,
+    Report,
 };
 
 use fitting::Fitting;

@@ -6,8 +6,8 @@ use synth_multiresource::simulator::Contender;
 use synth_multiresource::workload::Fleet;
 use synth_simulation::{Estimate, Settings};
 use synth_traces::replay::{
-    Clock, DecisionState, DemandKinds, Log, Speed, ReplayError, Window, WindowMeasures, replay_workload, replay,
-    visits,
+    Clock, DecisionState, DemandKinds, Log, ReplayError, Speed, Window, WindowMeasures, replay,
+    replay_workload, visits,
 };
 
 /// The first rule never waits for a large job, the second one uses the sizes to backfill, and the

@@ -2,10 +2,10 @@ use std::collections::btree_map::{BTreeMap, Entry};
 
 use super::jobs::Jobs;
 use super::merge::{Merging, Vector, apart};
-use super::report::{FitError, CandidateTypes, short};
+use super::report::{CandidateTypes, FitError, short};
 use synth_core::number::Decimal;
 use synth_make::program::{self, SolveLimits};
-use synth_multiresource::workload::{TypeAssignment, FleetDocument, JobDocument};
+use synth_multiresource::workload::{FleetDocument, JobDocument, TypeAssignment};
 
 #[derive(Clone, Debug)]
 pub(crate) struct Types {

@@ -69,12 +69,12 @@ pub use statistics::{BATCHES, Estimate, median, over_replications, student};
 pub use stretch::{Stint, Stretch};
 pub use watch::{FirstMoment, Meter, Stay, Threshold, Watch, Watched};
 
-pub use arrivals::{Arrival, Arrivals, Batches, ArrivalBuffer, Modulated, Process};
+pub use arrivals::{Arrival, ArrivalBuffer, Arrivals, Batches, Modulated, Process};
 pub use calendar::{CompletionQueue, Tournament};
 pub use growth::{FromAbove, Growth};
 pub use quantiles::Histogram;
 pub use queue::{
-    Departure, Discipline, QueueIntegrals, INTERRUPTIONS, MEASURED, Queue, QueueMeasure, QueueRun,
+    Departure, Discipline, INTERRUPTIONS, MEASURED, Queue, QueueIntegrals, QueueMeasure, QueueRun,
     busy_column,
 };
 pub use random::{RandomStream, Streams};
@@ -83,7 +83,7 @@ pub use replication::{BURST, go_on, replicate, results};
 pub use sample::Sample;
 pub use series::Passed;
 pub use sizes::{Sampler, numbers, weights};
-pub use verdict::{ClaimMeasurement, Judgement, ClaimMeter, Verdict, judge_all};
+pub use verdict::{ClaimMeasurement, ClaimMeter, Judgement, Verdict, judge_all};
 
 #[cfg(test)]
 mod tests;

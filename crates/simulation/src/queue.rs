@@ -1,7 +1,7 @@
 use super::{
-    Arrivals, BURST, ArrivalBuffer, Estimate, ClaimMeasurement, Health, JobClass, Judgement, ClaimMeter, Meter,
-    Passed, Progress, RandomStream, Recorder, Replication, ReplicationState, Run, Sample, Sampler,
-    Settings, Stay, Streams, judge_all, replicate,
+    ArrivalBuffer, Arrivals, BURST, ClaimMeasurement, ClaimMeter, Estimate, Health, JobClass,
+    Judgement, Meter, Passed, Progress, RandomStream, Recorder, Replication, ReplicationState, Run,
+    Sample, Sampler, Settings, Stay, Streams, judge_all, replicate,
 };
 use synth_core::artifact::{Claim, Quantity, Side, ViolatedAssumptions};
 use synth_queues::law::SizeDistribution;
@@ -339,11 +339,15 @@ impl<M, Q: Quantity<Measure = QueueMeasure>> ClaimMeter<Q> for QueueRun<'_, M, Q
             }
             QueueMeasure::Number => number?,
             QueueMeasure::Utilization => {
-                return Some(ClaimMeasurement::mean((self.utilization)(claim)?, claim.value));
+                return Some(ClaimMeasurement::mean(
+                    (self.utilization)(claim)?,
+                    claim.value,
+                ));
             }
             QueueMeasure::Nothing(_) => return None,
         };
-        let found = ClaimMeasurement::of_queue(measured, claim.value, claim.half_width, Side::Equal);
+        let found =
+            ClaimMeasurement::of_queue(measured, claim.value, claim.half_width, Side::Equal);
         Some(found.trusted_if_long(number, class.map_or(u64::MAX, |class| class.completions)))
     }
 

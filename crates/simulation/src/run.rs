@@ -184,7 +184,9 @@ impl EndedRuns<'_> {
         let (health, unsettled) = match measured.map(|s| settling::unsettled(seen, s)) {
             _ if slow_clock.is_some() => (Health::Unsettled, slow_clock),
             _ if grew => match self.growth {
-                Some(Growth::Turns(jobs)) => (Health::Unsettled, Some(NotConverged::Turns { jobs })),
+                Some(Growth::Turns(jobs)) => {
+                    (Health::Unsettled, Some(NotConverged::Turns { jobs }))
+                }
                 _ => (Health::Unstable, None),
             },
             None => (Health::Unsettled, Some(NotConverged::NoLevel)),

@@ -35,7 +35,12 @@ pub struct JobClass {
 impl JobClass {
     /// Creates a class with Poisson arrivals and the size distribution `law`, scaled to
     /// `mean_size`.
-    pub fn poisson(name: &str, rate: f64, (mean_size, law): (f64, &SizeDistribution), weight: f64) -> Self {
+    pub fn poisson(
+        name: &str,
+        rate: f64,
+        (mean_size, law): (f64, &SizeDistribution),
+        weight: f64,
+    ) -> Self {
         JobClass {
             name: name.into(),
             arrival_rate: rate,

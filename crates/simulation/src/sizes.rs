@@ -29,7 +29,9 @@ impl Sampler {
                 let law = size.phases().expect("the distribution has stages");
                 Box::new(move |stream| through_stages(&law, stream))
             }
-            SizeDistribution::Deterministic { mean } => return Sampler::Deterministic(mean.value()),
+            SizeDistribution::Deterministic { mean } => {
+                return Sampler::Deterministic(mean.value());
+            }
             SizeDistribution::Lognormal { mean, scv } => {
                 let (mu, sigma) = lognormal(mean.value(), scv.value());
                 Box::new(move |stream| (mu + sigma * stream.normal()).exp())

@@ -2,7 +2,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{BATCHES, Estimate, student};
-use synth_core::artifact::{Claim, Method as _, Quantity, Side, Accuracy, ViolatedAssumptions};
+use synth_core::artifact::{Accuracy, Claim, Method as _, Quantity, Side, ViolatedAssumptions};
 
 /// The verdict of a run on a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]

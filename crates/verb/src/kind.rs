@@ -4,8 +4,8 @@ use std::sync::atomic::Ordering;
 
 use clap::Args;
 use synth_core::artifact::{Artifact, ArtifactError, Changes, Checked, Content, Finding};
-use synth_core::document::{display_name, digest, exists, suggest, text_of};
-use synth_simulation::sweep::{Comparing, PolicyEntry, Information, Whole};
+use synth_core::document::{digest, display_name, exists, suggest, text_of};
+use synth_simulation::sweep::{Comparing, Information, PolicyEntry, Whole};
 use synth_simulation::{Ending, Run, Settings};
 
 use crate::report::{Cell, Report, Section};

@@ -46,8 +46,8 @@ mod verb;
 
 pub use files::{Files, NamesFiles, NoArgs, files};
 pub use kind::{
-    FileOf, Kind, NamedPolicy, Rules, SynthesisAnswer, WorkloadOf, marked, no_rule, read_policy,
-    simulate_policy, split_name, checker_error,
+    FileOf, Kind, NamedPolicy, Rules, SynthesisAnswer, WorkloadOf, checker_error, marked, no_rule,
+    read_policy, simulate_policy, split_name,
 };
 pub use loads::{Queueing, compare_over_loads, merge_over_loads, scaled_to};
 pub use output::{Caller, FORMATS, Format, Notice, VerbError, VerbOutput, VerbResult};

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::*;
 use crate::report::{KindMeasurements, Report, WIDTH, number};
 use synth_core::artifact::{
-    self, Artifact, Changes, Checked, Claim, Content, Findings, HoldsFor, Method, Accuracy,
+    self, Accuracy, Artifact, Changes, Checked, Claim, Content, Findings, HoldsFor, Method,
     Subject, is_close, quantities,
 };
 use synth_core::document::{CheckedOrFaults, Fault, WorkloadDocument};

@@ -12,7 +12,9 @@ use std::{error::Error, path::Path, process::ExitCode};
 
 use synth_multiresource::artifact::Checked;
 use synth_multiresource::policy::{Action, Event, System};
-use synth_multiresource::simulator::{Contender, Settings, Verdict, as_analysed, judge, thresholds_to_record};
+use synth_multiresource::simulator::{
+    Contender, Settings, Verdict, as_analysed, judge, thresholds_to_record,
+};
 
 const EVENTS: u64 = 20_000_000;
 

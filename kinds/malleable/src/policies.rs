@@ -3,7 +3,7 @@
 use super::Malleable;
 use super::artifact::{self, Checked, Plan};
 use super::policy::{Online, Sharing};
-use super::simulator::{Execution, Dividing, execute};
+use super::simulator::{Dividing, Execution, execute};
 use super::synthesis::{Tunable, tuned};
 use super::workload::{Pool, Workload};
 use synth_simulation::sweep::Information;

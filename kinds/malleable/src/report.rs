@@ -190,7 +190,9 @@ pub(crate) fn show(checked: &Checked) -> Report {
     let source = workload.record().source.as_deref();
     let does = [format!("Speedup: {speedup}"), rule_words(artifact)];
     let what = about(workload);
-    policy_report(&what, artifact, source, does, |_| ViolatedAssumptions::default())
+    policy_report(&what, artifact, source, does, |_| {
+        ViolatedAssumptions::default()
+    })
 }
 
 fn rule_words(artifact: &Artifact) -> String {

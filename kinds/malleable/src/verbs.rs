@@ -15,7 +15,7 @@ use synth_core::document::WorkloadDocument as _;
 use synth_simulation::sweep::{Comparing, ExactMeans, Whole};
 use synth_simulation::{Estimate, Health, Settings, median};
 use synth_typed::{count, part};
-use synth_verb::report::{KindMeasurements, QuantityColumn, Outcomes, PolicyValues, Report};
+use synth_verb::report::{KindMeasurements, Outcomes, PolicyValues, QuantityColumn, Report};
 use synth_verb::{
     Caller, Kind, NamedPolicy, NamesFiles, NoArgs, Notice, Queueing, SynthesisAnswer, VerbOutput,
     VerbResult, compare_over_loads, marked, merge_over_loads, refuse, scaled_to, simulate_policy,

@@ -1,7 +1,7 @@
 use serde_json::{Value, json};
 
 use super::artifact::{Checked, Quantity};
-use super::policy::{Dispatch, WorkAhead, UNKNOWN};
+use super::policy::{Dispatch, UNKNOWN, WorkAhead};
 use super::simulator::{Judgement, Run};
 use super::synthesis::{COMPETITORS, Competitor, Synthesis, TUNED};
 use super::workload::{Campaign, Quality, Shortage};
@@ -39,7 +39,9 @@ pub(crate) fn show(checked: &Checked) -> Report {
     );
     let does = [format!("When a host asks for work, {steps}."), percentile];
     let source = campaign.record().source.as_deref();
-    policy_report(&what, artifact, source, does, |_| ViolatedAssumptions::default())
+    policy_report(&what, artifact, source, does, |_| {
+        ViolatedAssumptions::default()
+    })
 }
 
 fn steps(rule: &Dispatch, time: &str) -> Vec<String> {

@@ -12,7 +12,7 @@ use synth_core::artifact::{Content as _, Quantity as _};
 use synth_simulation::Settings;
 use synth_simulation::sweep::Comparing;
 use synth_typed::count;
-use synth_verb::report::{QuantityColumn, Outcomes, Report, estimate};
+use synth_verb::report::{Outcomes, QuantityColumn, Report, estimate};
 use synth_verb::{
     Caller, Kind, NamedPolicy, NamesFiles, NoArgs, Notice, Rules, SynthesisAnswer, VerbOutput,
     VerbResult, no_rule, refuse, simulate_policy, split_name,
@@ -125,7 +125,9 @@ impl Kind for Volunteer {
         let policies = NamedPolicy::<Volunteer>::resolve_all(comparing, Some(campaign))?;
         let (settings, time) = (comparing.settings, campaign.time_unit());
         let mut outcomes = Outcomes::new(comparing, Volunteer::digest(campaign));
-        let columns = Quantity::ALL.iter().map(|own| QuantityColumn::of(*own, time));
+        let columns = Quantity::ALL
+            .iter()
+            .map(|own| QuantityColumn::of(*own, time));
         outcomes.columns = columns.collect();
         let mut first: Option<Run> = None;
         for (outcome, policy) in outcomes.policies.iter_mut().zip(policies) {

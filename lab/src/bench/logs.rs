@@ -215,7 +215,11 @@ impl Site {
             let program = programs[(programs.len() as f64 * draw.uniform()) as usize];
             let mut at = at;
             loop {
-                let part = if draw.uniform() < 0.05 { draw.uniform() } else { 1.0 };
+                let part = if draw.uniform() < 0.05 {
+                    draw.uniform()
+                } else {
+                    1.0
+                };
                 let spread = (program.spread * draw.normal() - 0.5 * program.spread.powi(2)).exp();
                 jobs.push(Sent {
                     at,

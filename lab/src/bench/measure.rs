@@ -251,7 +251,9 @@ fn entrants(
                 Ok(Contender::from(found.0.artifact().policy.clone()))
             }
             Ok(Solved::NoPolicy(why)) => Err(why),
-            Ok(Solved::Overloaded(_) | Solved::GuaranteesMissed(_)) => Err("no policy was found".into()),
+            Ok(Solved::Overloaded(_) | Solved::GuaranteesMissed(_)) => {
+                Err("no policy was found".into())
+            }
             Err(why) => Err(why.to_string()),
         }
     };
@@ -266,7 +268,8 @@ fn entrants(
     let may = |rule: &Contender| preemption == Preemption::Full || !rule.preempts();
     let rules = Contender::rules().iter();
     let rules = rules.filter_map(|rule| Contender::named(rule.name, fleet).ok());
-    let rules = rules.filter(|rule| may(rule) && rule.information_about(fleet) == Information::Means);
+    let rules =
+        rules.filter(|rule| may(rule) && rule.information_about(fleet) == Information::Means);
     let rules = rules.filter(|rule| rule.build_policy(fleet).is_ok());
     entrants.extend(rules.map(|rule| (rule.name().into(), Ok(rule))));
     for (name, _) in &terms.policies {
@@ -317,7 +320,8 @@ fn run(
     let mean = |ran: &PolicyRun| ran.response.map_or(f64::NAN, |own| own.mean);
     let best = settled.min_by(|a, b| mean(a).total_cmp(&mean(b)));
     let best = best.cloned();
-    let has_level = |ran: &&PolicyRun| matches!(ran.health, Some(Health::Settled | Health::Unsettled));
+    let has_level =
+        |ran: &&PolicyRun| matches!(ran.health, Some(Health::Settled | Health::Unsettled));
     let stays = runs.iter().filter(has_level).map(|ran| ran.stay);
     let least = stays.fold(f64::INFINITY, f64::min);
     let may_win = |ran: &PolicyRun| match ran.health {
@@ -380,7 +384,10 @@ fn ran((policy, contender): &Entrant, system: &System, settings: &Settings) -> P
 
 /// Returns the policies without more information that are certainly faster by `MATTERS`, with the
 /// lower end of the ratio. If this policy has not converged, these are all policies that have.
-pub(super) fn ahead<'a>(runs: &'a [PolicyRun], own: &PolicyRun) -> Vec<(&'a PolicyRun, Option<f64>)> {
+pub(super) fn ahead<'a>(
+    runs: &'a [PolicyRun],
+    own: &PolicyRun,
+) -> Vec<(&'a PolicyRun, Option<f64>)> {
     let settled = rivals(runs, own).map(|(ran, _)| ran);
     if own.response.is_none() {
         return settled.map(|ran| (ran, None)).collect();
@@ -392,7 +399,10 @@ pub(super) fn ahead<'a>(runs: &'a [PolicyRun], own: &PolicyRun) -> Vec<(&'a Poli
     surely.collect()
 }
 
-pub(super) fn rivals<'a>(runs: &'a [PolicyRun], own: &PolicyRun) -> impl Iterator<Item = (&'a PolicyRun, f64)> {
+pub(super) fn rivals<'a>(
+    runs: &'a [PolicyRun],
+    own: &PolicyRun,
+) -> impl Iterator<Item = (&'a PolicyRun, f64)> {
     let others = runs.iter().filter(|ran| ran.policy != own.policy);
     let alike = others.filter(|ran| (ran.knows as u8) <= own.knows as u8);
     alike.filter_map(|ran| Some((ran, ran.response?.mean)))

@@ -16,7 +16,7 @@ use std::sync::atomic::Ordering;
 use clap::Args;
 
 use self::logs::LogDistribution;
-use self::measure::{Line, Conditions, measure};
+use self::measure::{Conditions, Line, measure};
 use self::systems::{NAME, Set, System, Tier, name};
 use self::table::Results;
 use synth::document::line::{sealed, unsealed};

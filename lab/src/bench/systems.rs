@@ -279,7 +279,10 @@ fn bounded(n: u64, draw: &mut Draw) -> Draft {
             4 if draw.uniform() < 0.5 => draw.between(2, servers / 2),
             _ => 1,
         };
-        let (large, most) = (draw.between(1, resources) - 1, draw.log_uniform(1.0 / 64.0, 1.0));
+        let (large, most) = (
+            draw.between(1, resources) - 1,
+            draw.log_uniform(1.0 / 64.0, 1.0),
+        );
         let demand = has.iter().zip(0..).map(|(c, j)| {
             let part = match j == large {
                 true => 1.0,

@@ -2,7 +2,7 @@ use itertools::Itertools as _;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::measure::{FamilyResult, CHOICE, Line, PolicyRun, ahead, rivals};
+use super::measure::{CHOICE, FamilyResult, Line, PolicyRun, ahead, rivals};
 use super::systems::{NAME, Tier};
 use synth::kind::table;
 use synth::multiresource::simulator::Contender;

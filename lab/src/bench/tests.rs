@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::atomic::AtomicBool;
 
-use super::measure::{FamilyResult, PolicyRun, Conditions};
+use super::measure::{Conditions, FamilyResult, PolicyRun};
 use super::*;
 use synth::document::digest;
 use synth::multiresource::verbs::resolve::solve_load;
@@ -33,7 +33,9 @@ fn systems_never_change() {
         "b520a629fdf3cf35",
     ];
     assert_eq!(found, pinned);
-    let of = |set, n| digest(&LogDistribution::new(set, n).file(1).1)["sha256:".len()..][..16].to_owned();
+    let of = |set, n| {
+        digest(&LogDistribution::new(set, n).file(1).1)["sha256:".len()..][..16].to_owned()
+    };
     let logs = [
         of(Set::Tuning, 0),
         of(Set::Judging, 1),

@@ -6,11 +6,13 @@ use itertools::Itertools as _;
 use rayon::prelude::*;
 
 use super::logs::LogDistribution;
-use super::measure::{AGAIN, CHOICE, Line, Listener, PolicyRun, Conditions, apparent_losers};
+use super::measure::{AGAIN, CHOICE, Conditions, Line, Listener, PolicyRun, apparent_losers};
 use super::systems::Tier;
 use synth::document::digest;
 use synth::kind::VerbResult;
-use synth::multiresource::judge::{WalkForward, SelectionCriteria, JudgeObjective, QueueRule, WaitsAndSizes, baseline_rules};
+use synth::multiresource::judge::{
+    JudgeObjective, QueueRule, SelectionCriteria, WaitsAndSizes, WalkForward, baseline_rules,
+};
 use synth::multiresource::policy::RuntimeEstimate as OfSize;
 use synth::multiresource::replay::{Log, LogError};
 use synth::simulation::sweep::Information;

@@ -3,7 +3,7 @@
 
 use super::curve::{BLUE, Curve, Figure, GREEN, GREY, Kind, Panel, VERMILLION, axis};
 use super::rules::of_events;
-use super::{FigureResult, DrawnFigures, PaperFinding};
+use super::{DrawnFigures, FigureResult, PaperFinding};
 use synth::compatibility::analysis;
 use synth::compatibility::simulator::{Rule, simulate};
 use synth::compatibility::workload::{Cluster, Trial};
@@ -58,7 +58,9 @@ pub(super) fn figure<const N: u32>(events: u64) -> FigureResult<DrawnFigures> {
     let (title, classes, text, (rate, delay)) = system(N);
     let cluster = Cluster::parse(&text, title)?.workload;
     let own = analysis::load(&cluster).load;
-    let at = |load: f64| -> FigureResult<Cluster> { Ok(cluster.scaled(load / own).ok_or("out of range")?) };
+    let at = |load: f64| -> FigureResult<Cluster> {
+        Ok(cluster.scaled(load / own).ok_or("out of range")?)
+    };
     let fair = |load: f64, class: usize| -> FigureResult<f64> {
         let scaled = at(load)?;
         Ok(analysis::means(&scaled)?.numbers[class] / scaled.arrival_rates()[class])

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::curve::{BLUE, Curve, Figure, GREEN, Kind, ORANGE, PURPLE, Panel, VERMILLION, axis};
-use super::{FigureResult, DrawnFigures, PaperFinding};
+use super::{DrawnFigures, FigureResult, PaperFinding};
 use synth::malleable::artifact::{Quantity, cost};
 use synth::malleable::policies;
 use synth::malleable::workload::{Pool, Workload};

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 
-use curve::{FigureResult, Figure};
+use curve::{Figure, FigureResult};
 use synth::kind::table;
 use synth::kind::{
     Caller, NamesFiles, Notice, RunVerb, VerbOutput, VerbResult, folder_for_results, refuse,
@@ -127,7 +127,10 @@ impl Paper {
 impl Arguments {
     /// Writes the figures as CSV and SVG, and the results to `findings.csv`. Returns the results
     /// and whether all files were written, or an error if a figure does not exist.
-    fn write(&self, mut tell: impl FnMut(&str)) -> FigureResult<(Vec<PaperFinding>, FigureResult<()>)> {
+    fn write(
+        &self,
+        mut tell: impl FnMut(&str),
+    ) -> FigureResult<(Vec<PaperFinding>, FigureResult<()>)> {
         let (only, folder): (&[u32], &Path) = (&self.figure, &self.output);
         let parts = self.paper.parts();
         let known = parts.iter().flat_map(|(numbers, _)| *numbers);

@@ -7,7 +7,7 @@ use super::path::path;
 use super::rules::{
     Plan, Rule, Sweep, first_fit, model, named, nmsr_with_backfilling, plain, sweep, tuned, words,
 };
-use super::{FigureResult, DrawnFigures, PaperFinding};
+use super::{DrawnFigures, FigureResult, PaperFinding};
 use itertools::izip;
 use synth::multiresource::analysis::TypeQueue;
 use synth::multiresource::analysis::one_or_all::MsfqQueue;

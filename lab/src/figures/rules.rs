@@ -41,7 +41,10 @@ pub(super) fn plain(preemption: Preemption, route: Option<Route>) -> SynthesisOp
 }
 
 /// Returns the MSR policy with the best switching rate (2 for pMSR), and the outlook for its route.
-pub(super) fn tuned(workload: &Workload, options: &SynthesisOptions) -> FigureResult<(MsrConfig, Outlook)> {
+pub(super) fn tuned(
+    workload: &Workload,
+    options: &SynthesisOptions,
+) -> FigureResult<(MsrConfig, Outlook)> {
     let SynthesisOutcome::Policy(synthesis) = synthesize(workload, options)? else {
         return Err("there is no policy that is stable for this workload".into());
     };

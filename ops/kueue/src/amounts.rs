@@ -1,7 +1,7 @@
 use serde_json::Value;
 
 use synth_multiresource::workload::Workload;
-use synth_operator::{Amounts, Resources, usual};
+use synth_operator::{Amounts, Resources, common_resource};
 
 /// All amounts are in billionths, which is the smallest unit in Kubernetes.
 pub const NANO: u128 = 1_000_000_000;
@@ -77,7 +77,7 @@ pub fn resources(workload: &Workload, named: &[String]) -> Result<Resources, Str
     Resources::new(workload, |name| {
         let option = options.iter().rev().find(|own| own.0 == name);
         let usual = || {
-            let (source, one) = usual(name, ["cpu", "memory", "nvidia.com/gpu"])?;
+            let (source, one) = common_resource(name, ["cpu", "memory", "nvidia.com/gpu"])?;
             Some((source.to_owned(), u128::from(one) * NANO))
         };
         option.map(|own| own.1.clone()).or_else(usual).ok_or_else(|| {

@@ -48,7 +48,7 @@ impl Metrics {
 
     pub fn count(&mut self, desk: &Desk, round: &Round) {
         self.last = Timestamp::now().as_second();
-        let doing = desk.operator.scheduler.doing();
+        let doing = desk.operator.scheduler.activity();
         // If only the numbers are different, the state is the same.
         self.doing = doing.map(|doing| match &self.doing {
             Some((was, since)) if words(was) == words(&doing) => (doing, *since),

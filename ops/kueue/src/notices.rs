@@ -20,8 +20,8 @@ use crate::metrics::words;
 use crate::server::{Server, resource};
 use crate::view::{Reference, Uid, Work};
 use synth_advice::forecast::OnlineForecasts;
-use synth_operator::HostMoment;
-use synth_operator::protocol::Foresight;
+use synth_operator::Timestamps;
+use synth_operator::protocol::StartPredictor;
 
 /// The annotation that contains the times by which 10 %, 50 % and 90 % of such jobs start.
 const FORECAST: &str = "synth/forecast";
@@ -85,7 +85,7 @@ impl Notices {
         }
     }
 
-    pub fn look(&mut self, desk: &Desk, cluster: &Cluster, round: &Round, at: HostMoment) {
+    pub fn look(&mut self, desk: &Desk, cluster: &Cluster, round: &Round, at: Timestamps) {
         self.said.retain(|uid, _| cluster.works.contains_key(uid));
         for note in &round.notes {
             let is_public = [Concern::NoType, Concern::OtherGates, Concern::Evicted];
@@ -128,13 +128,13 @@ impl Notices {
         };
         let doing = waits.doing.clone().unwrap_or_default();
         // If only the numbers are different, the reason is the same.
-        let key = format!("{}{}", waits.is_shut_out, words(&doing));
+        let key = format!("{}{}", waits.lacks_capacity, words(&doing));
         let is_said = |own: &(f64, String)| own.1 == key && now - own.0 < AGAIN;
         if self.said.get(uid).is_some_and(is_said) {
             return;
         }
         let name = desk.operator.scheduler.places().type_name(waits.job_type);
-        let mut text = format!("waits as `{name}`: {}", waits.place());
+        let mut text = format!("waits as `{name}`: {}", waits.describe());
         if !doing.is_empty() {
             text += &format!("; the policy: {doing}");
         }
@@ -171,7 +171,7 @@ impl Notices {
     }
 
     /// Makes a forecast for one of the jobs that have waited for the longest time, if this is due.
-    pub fn forecast(&mut self, desk: &Desk, at: HostMoment) {
+    pub fn forecast(&mut self, desk: &Desk, at: Timestamps) {
         let Notices {
             next, forecasts, ..
         } = self;
@@ -185,7 +185,7 @@ impl Notices {
         let starts = self.online.forecast(&desk.operator.scheduler, uid).ok();
         self.rested = Instant::now() + begin.elapsed().div_f64(SHARE).max(Duration::from_secs(1));
         let said = forecasts.get(uid).and_then(|(_, said)| *said);
-        let starts = starts.map(|all| all.map(|start| start * desk.operator.second));
+        let starts = starts.map(|all| all.map(|start| start * desk.operator.seconds_per_unit));
         let starts = starts.filter(|[_, median, _]| {
             said.is_none_or(|said| (median - said).abs() > MOVED * (said - at.now).abs())
         });

@@ -20,7 +20,7 @@ use crate::server::{ANSWER, Server};
 use crate::setup::Setup;
 use crate::view::{Mark, Owner};
 use crate::watch::Watch;
-use synth_operator::{HostMoment, plan_table};
+use synth_operator::{Timestamps, plan_table};
 
 /// The time to wait for more changes after the first change.
 const BATCH: Duration = Duration::from_millis(50);
@@ -123,7 +123,7 @@ impl Controller {
                 self.answered(watch, &mut desk, &release, outcome);
             }
             watch.follow_owners()?;
-            let at = HostMoment::of(begin);
+            let at = Timestamps::of(begin);
             let round = {
                 let cluster = watch.cluster();
                 let round = desk.look(&cluster, at);
@@ -202,7 +202,7 @@ impl Controller {
     pub async fn plan(&self) -> Result<String, String> {
         let watch = self.watch().await?;
         let mut desk = self.desk(&watch)?;
-        let round = desk.look(&watch.cluster(), HostMoment::of(Instant::now()));
+        let round = desk.look(&watch.cluster(), Timestamps::of(Instant::now()));
         let mut lines: Vec<String> = round.notes.iter().map(|note| note.text.clone()).collect();
         let starts = |i: Option<usize>| {
             let own = round.releases.iter().filter(move |own| own.job_type == i);

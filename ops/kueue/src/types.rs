@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::view::View;
-use synth_core::document::{Document, TimeRange, fits};
+use synth_core::document::{Document, TimeRange, matches_pattern};
 use synth_multiresource::artifact::Checked;
 use synth_multiresource::workload::Fleet;
 use synth_operator::{JobTypes, TypeEntry, TypeRules, prices, type_rules};
@@ -43,17 +43,19 @@ impl synth_operator::Condition for Condition {
 impl Condition {
     pub fn is_met(&self, view: &View<'_>) -> bool {
         let has = |pattern: &Option<String>, text: &str| {
-            pattern.as_ref().is_none_or(|pattern| fits(pattern, text))
+            pattern
+                .as_ref()
+                .is_none_or(|pattern| matches_pattern(pattern, text))
         };
         let work = view.work;
         has(&self.queue, &work.queue)
             && has(&self.priority_class, &work.class)
             && has(&self.namespace, &work.itself.own.namespace)
             && self.time_limit.has(work.limit.unwrap_or(f64::INFINITY))
-            && self
-                .labels
-                .iter()
-                .all(|(name, pattern)| view.label(name).is_some_and(|text| fits(pattern, text)))
+            && self.labels.iter().all(|(name, pattern)| {
+                view.label(name)
+                    .is_some_and(|text| matches_pattern(pattern, text))
+            })
     }
 }
 

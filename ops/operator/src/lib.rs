@@ -47,7 +47,9 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::Arc;
 
 pub use amounts::{Amounts, CountedResource, Resources, common_resource};
-pub use host::{Timestamps, check_only_starts, plan_table, prices, read_policy, seconds_per_time_unit};
+pub use host::{
+    Timestamps, check_only_starts, plan_table, prices, read_policy, seconds_per_time_unit,
+};
 pub use metrics::Metrics;
 pub use operator::{JobReport, KnownJob, Operator, Round, Stage};
 use place::nonnegative;
@@ -397,7 +399,8 @@ impl Scheduler {
                 self.site.act(Some(event), self.now);
             }
             Place::Beyond(servers) => {
-                self.places.count_over_capacity(known.job_type, &servers, false);
+                self.places
+                    .count_over_capacity(known.job_type, &servers, false);
                 self.update_admission(&servers);
             }
             Place::Aside(_) => {}

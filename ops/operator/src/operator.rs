@@ -154,7 +154,9 @@ impl<K: Clone + Display + Ord, X: Default> Operator<K, X> {
 
     /// Returns the time of the next clock of the policy \[s\].
     pub fn wake(&self) -> Option<f64> {
-        self.scheduler.next_wake_time().map(|wake| wake * self.seconds_per_unit)
+        self.scheduler
+            .next_wake_time()
+            .map(|wake| wake * self.seconds_per_unit)
     }
 
     /// Returns the stage of a job, or `None` if the job is not known.
@@ -272,7 +274,10 @@ impl<K: Clone + Display + Ord, X: Default> Operator<K, X> {
         lines.sort_by_key(report_order);
         let last = lines.len().saturating_sub(1);
         for (n, line) in lines.into_iter().chain([Line::default()]).enumerate() {
-            let is_due = self.scheduler.next_wake_time().is_some_and(|wake| wake <= t);
+            let is_due = self
+                .scheduler
+                .next_wake_time()
+                .is_some_and(|wake| wake <= t);
             if line == Line::default() && self.scheduler.has_begun() && !is_due {
                 continue;
             }

@@ -44,7 +44,11 @@ pub struct WaitReason {
 impl WaitReason {
     /// Returns a description of what the job is waiting for.
     pub fn describe(&self) -> String {
-        let of = if self.spans_all_types { "" } else { " of its type" };
+        let of = if self.spans_all_types {
+            ""
+        } else {
+            " of its type"
+        };
         match self.ahead {
             _ if self.lacks_capacity => {
                 "others use the capacity that it needs, or nodes are down".into()

@@ -6,7 +6,9 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::resources::source_of;
-use synth_core::document::{Document, DocumentError, Fault, TimeRange, matches_pattern, place, suggest};
+use synth_core::document::{
+    Document, DocumentError, Fault, TimeRange, matches_pattern, place, suggest,
+};
 use synth_multiresource::workload::{Fleet, Resource, Shape};
 use synth_operator::{TypeEntry, TypeRules, type_rules};
 use synth_slurm::commands::{QueueRow, expand};
@@ -111,8 +113,10 @@ impl Condition {
             (&self.comment, &row.comment),
         ];
         let mut texts = texts.into_iter();
-        texts.all(|(own, text)| own.as_ref().is_none_or(|pattern| matches_pattern(pattern, text)))
-            && self.time_limit.has(limit)
+        texts.all(|(own, text)| {
+            own.as_ref()
+                .is_none_or(|pattern| matches_pattern(pattern, text))
+        }) && self.time_limit.has(limit)
     }
 }
 

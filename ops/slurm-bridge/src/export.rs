@@ -51,7 +51,8 @@ pub fn slurm(
         folder: &format!("/etc/synth/{partition}"),
         gangs: &gangs(checked),
         resources: fleet.envelope().resources().iter().map(resource).collect(),
-        alike: indistinguishable_types(fleet, &demands).map(|names| names.map(one_line).join(" and ")),
+        alike: indistinguishable_types(fleet, &demands)
+            .map(|names| names.map(one_line).join(" and ")),
         types: fleet.types().iter().map(of_type).collect(),
         shapes: shapes.map(of_shape).collect(),
     };

@@ -133,7 +133,8 @@ impl Measured {
             let rate = n / time;
             let mut mark = |found: f64, expected: f64, error: f64| {
                 let off = (found - expected).abs();
-                let apart = off > MIN_RELATIVE_DIFFERENCE * expected && off > MIN_STANDARD_ERRORS * error;
+                let apart =
+                    off > MIN_RELATIVE_DIFFERENCE * expected && off > MIN_STANDARD_ERRORS * error;
                 is_apart |= apart;
                 if apart { " (!)" } else { "" }
             };

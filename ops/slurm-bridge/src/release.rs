@@ -2,7 +2,7 @@
 
 use super::setup::HoldBy;
 use super::watch::{Changes, Placement};
-use synth_slurm::commands::{ActionRefusal, Hold, JobId, Slurm, RefusalKind};
+use synth_slurm::commands::{ActionRefusal, Hold, JobId, RefusalKind, Slurm};
 use synth_verb::{VerbResult, refuse};
 
 /// Carries out the decisions of a round. If a command fails, the next queue shows this.

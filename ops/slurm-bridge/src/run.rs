@@ -15,7 +15,7 @@ use super::resources::written;
 use super::setup::{OnExit, Setup};
 use super::survey::{obstacle, plan, without_type};
 use super::watch::{Changes, Jobs, SEED, STUCK_AFTER, Watch};
-use synth_operator::{Timestamps, Metrics, Round};
+use synth_operator::{Metrics, Round, Timestamps};
 use synth_slurm::commands::{Hold, Nodes, Slurm, SlurmCluster, SlurmError, SlurmQueue};
 use synth_verb::VerbResult;
 

@@ -7,7 +7,7 @@ use super::types::Untyped;
 use super::watch::{Changes, Watch};
 use synth_operator::protocol::Started;
 use synth_operator::{Stage, plan_table};
-use synth_slurm::commands::{Hold, JobState, JobKey, QueueRow, SlurmQueue};
+use synth_slurm::commands::{Hold, JobKey, JobState, QueueRow, SlurmQueue};
 
 /// The maximum number of jobs that are listed by name.
 const NAMED: usize = 20;

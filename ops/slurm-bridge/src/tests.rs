@@ -10,7 +10,7 @@ use synth_make::synthesis::{SynthesisOptions, SynthesisOutcome, synthesize};
 use synth_multiresource::artifact::Checked;
 use synth_multiresource::workload::{Fleet, Workload};
 use synth_operator::Amounts;
-use synth_slurm::commands::{Hold, JobState, JobKey, NodeRow, NodeState, QueueRow};
+use synth_slurm::commands::{Hold, JobKey, JobState, NodeRow, NodeState, QueueRow};
 
 /// The shapes of `models/section7.yaml`, with a copy of the lean type that has a longer run time.
 const SERVER: &str =

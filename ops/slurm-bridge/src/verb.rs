@@ -16,7 +16,7 @@ use crate::setup::Setup;
 use synth_advice::forecast::OnlineForecasts;
 use synth_core::number::seconds_in;
 use synth_multiresource::artifact::Checked;
-use synth_operator::protocol::{StartPredictor as _, Line, Started};
+use synth_operator::protocol::{Line, StartPredictor as _, Started};
 use synth_operator::{Scheduler, read_policy};
 use synth_slurm::commands::Slurm;
 use synth_verb::report::{counted, length, percent};

@@ -8,8 +8,8 @@ use super::types::Untyped;
 use super::usage::Usage;
 use super::{CANNOT_STOP, TypeMap};
 use synth_operator::protocol::Started;
-use synth_operator::{Timestamps, JobReport, KnownJob, Operator, Stage, read_policy};
-use synth_slurm::commands::{Hold, JobId, JobState, JobKey, Nodes, QueueRow, SlurmQueue};
+use synth_operator::{JobReport, KnownJob, Operator, Stage, Timestamps, read_policy};
+use synth_slurm::commands::{Hold, JobId, JobKey, JobState, Nodes, QueueRow, SlurmQueue};
 
 /// The results of a round, except for the changes that are reported to the scheduler.
 #[derive(Debug, Default)]
@@ -333,7 +333,12 @@ impl Watch {
     }
 
     /// Reports all jobs to a new scheduler. The jobs in `before` were known to the previous one.
-    pub(crate) fn look_for_new_scheduler(&mut self, before: &Jobs, queue: &SlurmQueue, at: Timestamps) -> Changes {
+    pub(crate) fn look_for_new_scheduler(
+        &mut self,
+        before: &Jobs,
+        queue: &SlurmQueue,
+        at: Timestamps,
+    ) -> Changes {
         let running = before.iter().filter(|(_, job)| job.runs());
         self.before = running.map(|(key, _)| *key).collect();
         let mut found = self.look(queue, None, at);

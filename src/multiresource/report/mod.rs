@@ -11,7 +11,7 @@ mod stability;
 mod synthesis;
 
 pub use fit::fit;
-pub use optimum::{SimulatedPolicy, LowerBounds, optimum, proved};
+pub use optimum::{LowerBounds, SimulatedPolicy, optimum, proved};
 pub use refusal::refusal;
 pub use show::{about, show};
 pub use simulation::{as_analysed, besides, rules, simulation, start_latency, start_latency_of};
@@ -20,7 +20,9 @@ pub use synthesis::{Synthesized, synthesis, thresholds};
 
 use itertools::Itertools as _;
 
-use crate::multiresource::artifact::{Artifact, Claim, Quantity, Subject, ViolatedAssumptions, mix, unmet};
+use crate::multiresource::artifact::{
+    Artifact, Claim, Quantity, Subject, ViolatedAssumptions, mix, unmet,
+};
 use crate::multiresource::workload::Workload;
 use crate::report::Section;
 use synth_verb::table;

@@ -4,7 +4,8 @@ use super::optimum::{allowed, information_clause};
 use super::stability::Stability;
 use crate::multiresource::artifact::Objective;
 use crate::multiresource::synthesis::{
-    Basis, RELEVANT_DIFFERENCE, CandidateLog, ChoiceLog, Chosen, LowerBoundLog, Steadiness, COMMON_RULES,
+    Basis, COMMON_RULES, CandidateLog, ChoiceLog, Chosen, LowerBoundLog, RELEVANT_DIFFERENCE,
+    Steadiness,
 };
 use crate::report::{Cell, Section, below, list};
 use synth_verb::table;

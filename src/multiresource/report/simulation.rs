@@ -3,7 +3,7 @@ use crate::law::SizeDistribution;
 use crate::multiresource::artifact::{Claim, Method};
 use crate::multiresource::policy::Backfilling;
 use crate::multiresource::simulator::{
-    Contender, Ending, Health, Judgement, Measures, NamedRule, TypeMeasures, Parameter, Run,
+    Contender, Ending, Health, Judgement, Measures, NamedRule, Parameter, Run, TypeMeasures,
 };
 use crate::multiresource::workload::Workload;
 use crate::report::{

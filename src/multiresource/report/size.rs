@@ -61,7 +61,10 @@ impl SizeVerdict {
 
     /// Returns `true` if the size can sustain the load.
     pub fn sustains_load(&self) -> bool {
-        !matches!(self, SizeVerdict::Overloaded(_) | SizeVerdict::DoesNotFit(_))
+        !matches!(
+            self,
+            SizeVerdict::Overloaded(_) | SizeVerdict::DoesNotFit(_)
+        )
     }
 
     /// Returns a description of the verdict.

@@ -1,6 +1,6 @@
 use itertools::Itertools as _;
 
-use super::selection::{candidates, selected, lower_bound_note};
+use super::selection::{candidates, lower_bound_note, selected};
 use super::stability::{Stability, bottlenecks, growth, load_of, upgrades};
 use super::{claim, guarantees, schedules, unmet_by};
 use crate::multiresource::artifact::{
@@ -94,7 +94,9 @@ pub fn synthesis(fleet: &Fleet, found: &Synthesized, log: &SynthesisLog, in_full
     report.sections.push(upgrades(fleet, &log.upgrades, load));
     if in_full {
         report.sections.push(growth(fleet, artifact));
-        report.summary.extend(floor.map(|own| lower_bound_note(own, unit)));
+        report
+            .summary
+            .extend(floor.map(|own| lower_bound_note(own, unit)));
         if let Some(own) = found.analysis() {
             report.summary.push(movement(workload, own));
             report.sections.push(schedules(artifact, workload));

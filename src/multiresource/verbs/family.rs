@@ -69,12 +69,14 @@ impl FromStr for FamilyOrRule {
         if let Ok(family) = Family::from_str(text, false) {
             return Ok(FamilyOrRule::Family(family));
         }
-        Contender::parse(text).map(FamilyOrRule::Rule).map_err(|why| {
-            let all = Family::value_variants().iter();
-            let mut names =
-                all.filter_map(|own| Some(own.to_possible_value()?.get_name().to_owned()));
-            format!("{why}; the known families are {}", names.join(", "))
-        })
+        Contender::parse(text)
+            .map(FamilyOrRule::Rule)
+            .map_err(|why| {
+                let all = Family::value_variants().iter();
+                let mut names =
+                    all.filter_map(|own| Some(own.to_possible_value()?.get_name().to_owned()));
+                format!("{why}; the known families are {}", names.join(", "))
+            })
     }
 }
 
@@ -154,10 +156,12 @@ impl PolicySearch {
     /// it is not valid, or if its family does not support several servers.
     pub fn read(file: &Path, fleet: &Fleet) -> VerbResult<Self> {
         let text = text_of(file).map_err(|e| format!("cannot read {}: {e}", file.display()))?;
-        Ok(match parse_custom_policy(&text, &display_name(file), fleet)? {
-            Rule::Msr(own) => PolicySearch::Own(Box::new(own)),
-            own => PolicySearch::of(own, fleet),
-        })
+        Ok(
+            match parse_custom_policy(&text, &display_name(file), fleet)? {
+                Rule::Msr(own) => PolicySearch::Own(Box::new(own)),
+                own => PolicySearch::of(own, fleet),
+            },
+        )
     }
 
     fn of(policy: Rule, fleet: &Fleet) -> Self {

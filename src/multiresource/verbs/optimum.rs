@@ -18,7 +18,7 @@ use crate::multiresource::bound::{Bound, document, lower_bound};
 use crate::multiresource::optimum::{
     Optimum, OptimumError, OptimumLimits, OptimumStep, Problem, optimum,
 };
-use crate::multiresource::report::{self, SimulatedPolicy, LowerBounds};
+use crate::multiresource::report::{self, LowerBounds, SimulatedPolicy};
 use crate::multiresource::workload::Fleet;
 use crate::report::number;
 use crate::simulation::Settings;

@@ -12,7 +12,7 @@ use itertools::Itertools as _;
 use super::solve::{SolveRequest, Solved, solve};
 use crate::document::{DocumentError, suggest};
 use crate::kind::{SynthesisAnswer, VerbResult};
-use crate::multiresource::artifact::{Delay, Multiresource, Guarantee};
+use crate::multiresource::artifact::{Delay, Guarantee, Multiresource};
 use crate::multiresource::report::{ExaminedSize, SizeVerdict, Sizing, Synthesized};
 use crate::multiresource::schedule::{size_step, steps};
 use crate::multiresource::synthesis::SynthesisLog;
@@ -186,7 +186,9 @@ impl<'a> Sizes<'a> {
         let Some((last, _)) = tries.last_key_value() else {
             return Some(present.max(self.minimum_size()));
         };
-        let carrying = tries.iter().find(|(_, (own, _))| own.verdict.sustains_load());
+        let carrying = tries
+            .iter()
+            .find(|(_, (own, _))| own.verdict.sustains_load());
         let most = carrying.map_or(SERVERS, |(size, _)| MOST * size);
         let most = most.min(SERVERS);
         let doubled = 2 * last.saturating_sub(present);

@@ -88,7 +88,9 @@ fn of_server(
                 .and_then(|(chosen, solution)| Ok(logged(fleet, options, chosen, &solution)));
         }
         PolicySearch::Own(own) => synthesis::analyse(workload, options, own)?,
-        PolicySearch::Analysed | PolicySearch::Among(_) => synthesis::synthesize(workload, options)?,
+        PolicySearch::Analysed | PolicySearch::Among(_) => {
+            synthesis::synthesize(workload, options)?
+        }
     };
     msr.and_then(|msr| {
         // This must be done before the selection, because the selection uses all of the time.

@@ -10,8 +10,8 @@ use super::promise::promise;
 use super::size::Sizes;
 use super::solve::{SolveRequest, Solved, floor, solve};
 use crate::kind::{
-    Caller, Files, NamesFiles, Notice, SynthesisAnswer, VerbResult, document, files, refuse,
-    checker_error,
+    Caller, Files, NamesFiles, Notice, SynthesisAnswer, VerbResult, checker_error, document, files,
+    refuse,
 };
 use crate::multiresource::artifact::{
     Backfill, Family as Rule, Multiresource, Objective, Preemption, Route, check_within,
@@ -242,11 +242,13 @@ impl SynthesisArgs {
                     "`--switching-rate` cannot be used, because the rates of the policy determine how often it switches",
                 )
             }
-            (PolicySearch::Own(_) | PolicySearch::Analysed | PolicySearch::StrictMsfq(_), _, Some(name)) => {
-                refuse(format!(
-                    "{name} requires a family that is selected by simulation, but msr, msfq-strict and partition are found by analysis"
-                ))
-            }
+            (
+                PolicySearch::Own(_) | PolicySearch::Analysed | PolicySearch::StrictMsfq(_),
+                _,
+                Some(name),
+            ) => refuse(format!(
+                "{name} requires a family that is selected by simulation, but msr, msfq-strict and partition are found by analysis"
+            )),
             _ => Ok(sought),
         }
     }

@@ -11,10 +11,13 @@ mod quantity;
 mod read;
 mod seal;
 
-pub use claim::{ArrivalAssumption, Claim, HoldsFor, KnownNames, DistributionProperties, SizeAssumption, Subject, ViolatedAssumptions, find};
+pub use claim::{
+    ArrivalAssumption, Claim, DistributionProperties, HoldsFor, KnownNames, SizeAssumption,
+    Subject, ViolatedAssumptions, find,
+};
 pub use finding::{Examined, Finding, Findings, Grounds};
 pub use finding::{is_close, nonnegative, positive, sums_to_one, written};
-pub use quantity::{Method, Of, Quantity, QuantityRow, Side, Accuracy, Unit, quantities};
+pub use quantity::{Accuracy, Method, Of, Quantity, QuantityRow, Side, Unit, quantities};
 pub use read::{ArtifactError, Checked, heading, parse, read_shape};
 pub use seal::Changes;
 

@@ -26,8 +26,8 @@ use crate::modulation::Modulation;
 use synth_multiresource::artifact::{Objective, Preemption};
 use synth_multiresource::workload::{JobType, Workload};
 use synth_queues::ctmc::{
-    MEMORY_LIMIT, ModulatedQueue, PhaseType, Qbd, QbdError, Stationary, ResponseTimes, matrix_numbers,
-    matrix_work, rounds, rounds::StationaryDistribution, staged_phases, staged_qbd,
+    MEMORY_LIMIT, ModulatedQueue, PhaseType, Qbd, QbdError, ResponseTimes, Stationary,
+    matrix_numbers, matrix_work, rounds, rounds::StationaryDistribution, staged_phases, staged_qbd,
 };
 
 /// The mean number of jobs of each type. The mean response times can be computed from these.
@@ -138,11 +138,14 @@ impl<'a> TypeQueue<'a> {
         i: usize,
     ) -> Self {
         let job_type = &workload.types()[i];
-        let has_stages = preemption != Preemption::None && !job_type.holding_time().is_exponential();
+        let has_stages =
+            preemption != Preemption::None && !job_type.holding_time().is_exponential();
         TypeQueue {
             job_type,
             queue: modulation.queue(workload, i),
-            stages: has_stages.then(|| job_type.holding_time().phases()).flatten(),
+            stages: has_stages
+                .then(|| job_type.holding_time().phases())
+                .flatten(),
         }
     }
 

@@ -55,7 +55,10 @@ pub fn lower_bound(
     let is_residual_known = preemption == Preemption::None || is_memoryless;
     if fleet.envelope().has_limits() || !is_residual_known {
         let (least, proof) = by_sizes(fleet, objective, is_over)?;
-        return Ok(Bound { lower_bound: least, proof });
+        return Ok(Bound {
+            lower_bound: least,
+            proof,
+        });
     }
     let by_prices = by_prices(fleet, objective, preemption, is_over).map(|(least, cuts)| Bound {
         lower_bound: least,

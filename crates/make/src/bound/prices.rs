@@ -8,7 +8,7 @@ use super::BoundError;
 use crate::program::{SolveLimits, quiet, solve};
 use synth_multiresource::artifact::{Objective, Preemption};
 use synth_multiresource::bound::{
-    CertificateError, Inequality, PriceCut, Proof, check_prices, check_sizes, costs, bound_by_sizes,
+    CertificateError, Inequality, PriceCut, Proof, bound_by_sizes, check_prices, check_sizes, costs,
 };
 use synth_multiresource::workload::{Fleet, JobType};
 

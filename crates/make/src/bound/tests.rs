@@ -348,7 +348,10 @@ fn bounds_of_fleets_are_verified() {
         let work = work.map(synth_multiresource::workload::JobType::offered_load);
         let work: f64 = work.sum();
         let mean = work / fleet.envelope().total_arrival_rate();
-        assert!(bound.lower_bound >= mean * (1.0 - 1e-8), "{name}: {bound:?}");
+        assert!(
+            bound.lower_bound >= mean * (1.0 - 1e-8),
+            "{name}: {bound:?}"
+        );
         document(&fleet, (MEAN, Preemption::None), &bound)
             .check()
             .unwrap();

@@ -119,7 +119,9 @@ fn random_loops_have_consistent_chains() {
                 system.row_mut(last).fill(1.0);
                 let right = DVector::from_fn(last + 1, |s, _| f64::from(u8::from(s == last)));
                 if let Some(dense) = system.lu().solve(&right) {
-                    let law = DVector::from_column_slice(modulation.environment.stationary_distribution());
+                    let law = DVector::from_column_slice(
+                        modulation.environment.stationary_distribution(),
+                    );
                     let distance = (law - dense).amax();
                     let is_same = distance < 1e-12;
                     assert!(is_same, "seed {seed}, {preemption:?} {route}: {distance}");

@@ -23,7 +23,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use preemptive::Preemptive;
-use region::{ValueIteration, Region};
+use region::{Region, ValueIteration};
 use schemars::JsonSchema;
 use serde::Serialize;
 use sweep::Sweeps;

@@ -1,6 +1,6 @@
 use rayon::prelude::*;
 
-use super::region::{ValueIteration, Region, Uniform};
+use super::region::{Region, Uniform, ValueIteration};
 use synth_multiresource::schedule::Schedule;
 use synth_multiresource::workload::Workload;
 

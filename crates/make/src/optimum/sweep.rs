@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use itertools::Itertools;
 use rayon::prelude::*;
 
-use super::region::{ValueIteration, Region, Uniform, add};
+use super::region::{Region, Uniform, ValueIteration, add};
 use synth_multiresource::schedule::Schedule;
 use synth_multiresource::workload::Workload;
 

@@ -169,7 +169,8 @@ impl<'a> Generation<'a> {
             let Column(site, schedule) =
                 &self.master.columns()[used[(self.turn + place) % used.len()]];
             let improved = exchanges[*site].improved(schedule);
-            let worth = |u: &Schedule| schedule_value(u, &values[*site]) > bars[*site] * (1.0 + WORTH);
+            let worth =
+                |u: &Schedule| schedule_value(u, &values[*site]) > bars[*site] * (1.0 + WORTH);
             found.extend(improved.filter(worth).map(|u| Column(*site, u)));
             if found.len() == ENOUGH {
                 self.turn += place + 1;

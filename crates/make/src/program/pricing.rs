@@ -211,7 +211,10 @@ impl BranchAndBound<'_> {
         }
         self.nodes -= 1;
         let next = items.get(k + 1).map_or(0.0, |i| i.efficiency);
-        let most = self.packing.max_jobs_in(item.job_type, &self.room).min(item.most);
+        let most = self
+            .packing
+            .max_jobs_in(item.job_type, &self.room)
+            .min(item.most);
         // The first count is that of the relaxation, or the maximum if the type is not in its
         // basis.
         let first = item.relaxed.unwrap_or(most).min(most);

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{Synthesis, Upgrades};
-use synth_multiresource::artifact::{Method, Objective, Preemption, Guarantee, Route};
+use synth_multiresource::artifact::{Guarantee, Method, Objective, Preemption, Route};
 
 /// How a policy was found.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]

@@ -16,8 +16,8 @@ pub use choice::{
     Analysed, Basis, ChoiceError, ChoiceOptions, Chosen, Families, SelectionStage, Unkept, choose,
 };
 pub use log::{
-    BUDGET, RELEVANT_DIFFERENCE, CandidateLog, ChoiceLog, LowerBoundLog, LoggedMean, RouteTried, Steadiness,
-    SynthesisLog, COMMON_RULES,
+    BUDGET, COMMON_RULES, CandidateLog, ChoiceLog, LoggedMean, LowerBoundLog, RELEVANT_DIFFERENCE,
+    RouteTried, Steadiness, SynthesisLog,
 };
 pub use msfq::{MsfqAnalysis, MsfqRow, MsfqTable, strict_msfq};
 pub use partition::{Partitioned, partition};

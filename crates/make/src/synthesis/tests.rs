@@ -232,7 +232,8 @@ fn bounds_for_other_arrivals_are_approximate() {
 fn sweep_contains_the_exact_optimum() {
     let workload = section7(0.9);
     let options = SynthesisOptions::new(Preemption::None);
-    let swept = sweep_switching_rates(&workload, &options, 25, &AtomicBool::new(false), || ()).unwrap();
+    let swept =
+        sweep_switching_rates(&workload, &options, 25, &AtomicBool::new(false), || ()).unwrap();
     assert_eq!(swept.len(), 104);
     for point in &swept {
         let mean = point.mean_response.unwrap();
@@ -264,7 +265,10 @@ fn larger_servers_never_have_a_higher_load() {
 fn interrupt_returns_the_best_so_far() {
     let workload = model("section7");
     let options = SynthesisOptions::new(Preemption::None);
-    for (stage, basis) in [("trying", Basis::Inconclusive), ("measuring", Basis::BestConverged)] {
+    for (stage, basis) in [
+        ("trying", Basis::Inconclusive),
+        ("measuring", Basis::BestConverged),
+    ] {
         let synthesized = Box::new(synthesized(&workload, &options));
         let choice = ChoiceOptions::new(Families::All, 40_000_000, 1);
         let chosen = choose(

@@ -15,20 +15,22 @@ pub use crate::policy::{
     AdaptiveMsrConfig, AdaptiveQuickswapConfig, Admission, Backfill, BackfillingConfig, Drain,
     EmptySlots, Family, Guard, GuardedConfig, MaxWeightConfig, MaxWeightSetupConfig, MsrConfig,
     PartitionConfig, Placement, Preemption, RandomizedTimersConfig, ReservingConfig, Route,
-    ServerFillingConfig, StaticQuickswapConfig, Switching, TdcConfig, TdcParameters, TdcOrder, Zone,
+    ServerFillingConfig, StaticQuickswapConfig, Switching, TdcConfig, TdcOrder, TdcParameters,
+    Zone,
 };
 pub use check::{check_within, is_bounded, retract};
 pub(crate) use check::{signs_of_server, worth_of_server};
 pub use evidence::{Evidence, Mix, SearchNode, SearchRecord, ShapeValue, SimulationRecord};
 pub use fractions::{ExactRecord, Fraction, MAX_DIGITS, Proven};
-pub use objective::{Delay, Objective, Guarantee};
+pub use objective::{Delay, Guarantee, Objective};
 pub use quantity::{Conditions, Measure, Method, PERCENTILES, Quantity};
 pub use synth_core::artifact::{
-    ArrivalAssumption, ArtifactError, Finding, Side, SizeAssumption, Accuracy, Subject, ViolatedAssumptions, parse,
+    Accuracy, ArrivalAssumption, ArtifactError, Finding, Side, SizeAssumption, Subject,
+    ViolatedAssumptions, parse,
 };
 
 use crate::workload::{Fleet, FleetDocument, JobType, Workload};
-use synth_core::artifact::{self, Content, Findings, DistributionProperties};
+use synth_core::artifact::{self, Content, DistributionProperties, Findings};
 
 /// The kind of artifact in which the type of a job determines its demand for each of the resources.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -3,7 +3,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Backfill, EmptySlots};
 use crate::workload::{JobType, Workload};
-use synth_core::artifact::{self, Side, Accuracy, quantities};
+use synth_core::artifact::{self, Accuracy, Side, quantities};
 
 quantities! {
     /// The quantity that is used in a claim.

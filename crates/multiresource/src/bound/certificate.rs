@@ -91,7 +91,10 @@ impl Costs {
         }
         let exact = |job: &JobType| {
             let is_theirs = job.is_poisson() && job.is_memoryless();
-            let pair = Some((job.arrivals().exact_rate()?, job.holding_time().exact_mean()?));
+            let pair = Some((
+                job.arrivals().exact_rate()?,
+                job.holding_time().exact_mean()?,
+            ));
             pair.filter(|_| is_theirs)
         };
         let pairs: Option<Vec<_>> = fleet.types().iter().map(exact).collect();

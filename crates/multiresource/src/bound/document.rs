@@ -34,9 +34,9 @@ impl Proof {
             Proof::Potential(own) if own.preempts || preemption == Preemption::None => {
                 own.check(fleet, objective)
             }
-            Proof::Potential(_) => {
-                Err(CertificateError::Unsupported("policies without preemption".into()))
-            }
+            Proof::Potential(_) => Err(CertificateError::Unsupported(
+                "policies without preemption".into(),
+            )),
             Proof::Prices(cuts) => check_prices(cuts, fleet, objective, preemption),
             Proof::Sizes(cut) => check_sizes(cut, fleet, objective),
         }

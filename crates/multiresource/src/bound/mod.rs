@@ -48,4 +48,4 @@ pub use certificate::{BoundCertificate, CertificateError, Costs, pooled};
 pub use document::{BoundDocument, Proof};
 pub use layout::{BoundState, Constraint, Layout, TypeRates};
 pub use prices::{Inequality, PriceCut, check_prices, costs};
-pub use sizes::{check_sizes, bound_by_sizes};
+pub use sizes::{bound_by_sizes, check_sizes};

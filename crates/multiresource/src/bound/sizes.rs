@@ -83,7 +83,9 @@ pub fn bound_by_sizes(
         .collect();
     let waiting = integral(&priced, tolerance);
     let waiting = waiting.ok_or_else(|| {
-        CertificateError::Unsupported("size distributions other than Coxian with several stages".into())
+        CertificateError::Unsupported(
+            "size distributions other than Coxian with several stages".into(),
+        )
     })?;
     let bound = running + waiting;
     Ok(if bound.is_finite() {

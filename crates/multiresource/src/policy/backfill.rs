@@ -85,7 +85,12 @@ impl BackfillRule {
 
     /// Starts the oldest job that can pass the next job of type `lead`, if all running jobs except
     /// `staying` leave. Returns `false` if there is no such job.
-    pub(super) fn start_one_past(&mut self, lead: usize, staying: &[u32], system: &mut System) -> bool {
+    pub(super) fn start_one_past(
+        &mut self,
+        lead: usize,
+        staying: &[u32],
+        system: &mut System,
+    ) -> bool {
         let within = self.limits.as_ref().map_or(0.0, |jobs| {
             let until = jobs.running.earliest_fit(lead, 0, &mut self.free, system);
             self.let_in * (until - system.now())

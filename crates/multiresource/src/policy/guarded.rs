@@ -1,4 +1,4 @@
-use super::{Event, Job, Information, LearnedRuntimes, Policy, System};
+use super::{Event, Information, Job, LearnedRuntimes, Policy, System};
 
 /// A rule with a guard. If there are at least `B` jobs in the system, a policy that is proved to be
 /// stable is used until there are fewer than `b` jobs. On one server, this is a Markovian Service

@@ -1,6 +1,6 @@
 use super::room::{covers, reduce};
 use super::rule::{NamedRule, require_known};
-use super::{Event, Job, Information, Policy, System, Unsuitable};
+use super::{Event, Information, Job, Policy, System, Unsuitable};
 use crate::workload::Workload;
 
 pub(super) const NAMED: NamedRule = NamedRule {

@@ -50,9 +50,9 @@ mod view;
 
 pub use adaptive_msr::{AdaptiveMsr, AdaptiveMsrConfig, Switching};
 pub use backfilling::{
-    Backfilling, BackfillingConfig, Estimates, Estimator, FCFS, FIRST_FIT, Greedy, EstimateSource, JobFacts,
-    EstimatedCompletion, LearnedRuntimes, Priority, QueueOrder, Reservations, RuntimeEstimate, TypeOrder,
-    UserGroup, EstimateQuality, estimate_quality,
+    Backfilling, BackfillingConfig, EstimateQuality, EstimateSource, EstimatedCompletion,
+    Estimates, Estimator, FCFS, FIRST_FIT, Greedy, JobFacts, LearnedRuntimes, Priority, QueueOrder,
+    Reservations, RuntimeEstimate, TypeOrder, UserGroup, estimate_quality,
 };
 pub(crate) use family::NAMED_RULES;
 pub use family::{Family, Guard, GuardedConfig};
@@ -79,7 +79,7 @@ pub use rule::{NamedRule, Parameter, PolicyConfig, TuningContext, mean_sizes_dif
 pub use server_filling::{ServerFilling, ServerFillingConfig};
 pub use synth_simulation::sweep::Information;
 pub use system::System;
-pub use tdc::{TdcConfig, TdcParameters, TdcOrder};
+pub use tdc::{TdcConfig, TdcOrder, TdcParameters};
 
 /// An event that a policy reacts to. Types are indices in the workload's order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]

@@ -301,7 +301,8 @@ impl StaticQuickswap {
 pub fn time_of_turns(workload: &Workload) -> f64 {
     let packing = Packing::new(workload);
     let types = workload.types().iter().enumerate();
-    let turn = |(i, kind): (usize, &JobType)| kind.offered_load() / f64::from(packing.max_jobs_alone(i));
+    let turn =
+        |(i, kind): (usize, &JobType)| kind.offered_load() / f64::from(packing.max_jobs_alone(i));
     types.map(turn).sum()
 }
 

@@ -180,7 +180,10 @@ impl Reserving {
             return self.reserve(system);
         };
         self.keep_beside(reserved, system);
-        while self.backfill.start_one_past(reserved, &self.staying, system) {
+        while self
+            .backfill
+            .start_one_past(reserved, &self.staying, system)
+        {
             self.keep_beside(reserved, system);
         }
     }

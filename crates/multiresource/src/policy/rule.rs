@@ -230,7 +230,9 @@ impl<'a> TuningContext<'a> {
     /// Creates the context for a workload and the upper bound of its stable switching rates.
     pub fn new(workload: &'a Workload, largest_rate: f64) -> Self {
         let packing = Packing::new(workload);
-        let most: Vec<u32> = (0..packing.types()).map(|i| packing.max_jobs_alone(i)).collect();
+        let most: Vec<u32> = (0..packing.types())
+            .map(|i| packing.max_jobs_alone(i))
+            .collect();
         let shares = workload.load_shares();
         let mut several: Vec<usize> = (0..most.len()).filter(|i| most[*i] > 1).collect();
         several.sort_by(|a, b| shares[*b].total_cmp(&shares[*a]));

@@ -172,7 +172,9 @@ impl Contender {
             _ if !plans => Information::Means,
             (Contender::Rule(_, Some(inflation)), _) if *inflation > 1.0 => Information::Estimates,
             (Contender::Rule(_, Some(_)), _) => Information::Sizes,
-            (_, Some(SizeInformation::Limit(_) | SizeInformation::TypeLimit)) => Information::Estimates,
+            (_, Some(SizeInformation::Limit(_) | SizeInformation::TypeLimit)) => {
+                Information::Estimates
+            }
             _ => Information::Sizes,
         }
     }
@@ -198,7 +200,9 @@ impl Contender {
                     "the policy works with amounts, but a resource of this workload consists of devices: choose a rule such as fcfs, first-fit, best-fit, easy or easy+sjf",
                 ))
             }
-            Contender::Policy(policy) if !is_one && policy.is_for_fleet() => Ok(policy.build(fleet)),
+            Contender::Policy(policy) if !is_one && policy.is_for_fleet() => {
+                Ok(policy.build(fleet))
+            }
             Contender::Rule(..) | Contender::Policy(_) if !is_one => Err(Failure::Servers(
                 "the policy is for one server, but the workload has a fleet",
             )),
@@ -313,7 +317,11 @@ impl Contender {
         fleet: &'w Fleet,
         settings: &Settings,
     ) -> Result<Simulation<'w>, Failure> {
-        Ok(Simulation::new(fleet, &*self.build_policy(fleet)?, settings))
+        Ok(Simulation::new(
+            fleet,
+            &*self.build_policy(fleet)?,
+            settings,
+        ))
     }
 }
 
@@ -397,10 +405,18 @@ mod tests {
             );
             let fleet = workload.clone().into();
             let built = contender.build_policy(&fleet).unwrap();
-            assert_eq!(built.information(), contender.information_about(&fleet), "{}", rule.name);
+            assert_eq!(
+                built.information(),
+                contender.information_about(&fleet),
+                "{}",
+                rule.name
+            );
         }
         let inflated = Contender::parse("easy:3").unwrap();
-        assert_eq!(inflated.information_about(&workload.into()), Information::Estimates);
+        assert_eq!(
+            inflated.information_about(&workload.into()),
+            Information::Estimates
+        );
     }
 
     #[test]

@@ -131,7 +131,10 @@ mod tests {
         let text = "kind: multiresource\ntime_unit: s\nserver: {capacity: {cpu: 4}}\njobs:\n  \
             - {name: a, demand: {cpu: 1}, arrival_rate: 1, mean_size: 1}\n";
         let workload = Workload::parse(text, "t").unwrap().workload;
-        (System::new(&workload, 0, true), CompletionTimes::new(&workload))
+        (
+            System::new(&workload, 0, true),
+            CompletionTimes::new(&workload),
+        )
     }
 
     fn arrive(system: &mut System, size: f64, now: f64) {

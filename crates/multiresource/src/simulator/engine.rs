@@ -4,7 +4,7 @@ use super::server::{EventOutcome, Server};
 use crate::policy::{Counters, Violation};
 use crate::workload::Workload;
 use synth_simulation::{
-    Arrival, BURST, ArrivalBuffer, JobClass, Passed, RandomStream, Recorder, Replication,
+    Arrival, ArrivalBuffer, BURST, JobClass, Passed, RandomStream, Recorder, Replication,
     ReplicationState, Settings, Streams,
 };
 

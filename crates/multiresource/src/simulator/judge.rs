@@ -3,8 +3,8 @@ use crate::artifact::{Artifact, Claim, Family, Measure, Method, MsrConfig, Quant
 use crate::workload::Workload;
 use synth_core::artifact::{Quantity as _, Side, ViolatedAssumptions};
 use synth_simulation::{
-    self as simulation, Estimate, ClaimMeasurement, Health, ClaimMeter, Threshold, NotConverged, Watch, Watched,
-    judge_all,
+    self as simulation, ClaimMeasurement, ClaimMeter, Estimate, Health, NotConverged, Threshold,
+    Watch, Watched, judge_all,
 };
 
 /// The result of comparing a claim with the measurements.
@@ -70,7 +70,8 @@ impl ClaimMeter<Quantity> for Judge<'_> {
     fn found(&self, claim: &Claim) -> Option<ClaimMeasurement> {
         let run = self.run;
         let of_type = self.of_type(claim);
-        let mean = |measured: Option<Estimate>| Some(ClaimMeasurement::mean(measured?, claim.value));
+        let mean =
+            |measured: Option<Estimate>| Some(ClaimMeasurement::mean(measured?, claim.value));
         let queue = |measured: Option<Estimate>, side: Side| {
             Some(ClaimMeasurement::of_queue(
                 measured?,
@@ -95,12 +96,18 @@ impl ClaimMeter<Quantity> for Judge<'_> {
             Measure::WeightedResponse => queue(run.weighted_response, Side::Equal),
             Measure::NumberAbove => {
                 let (p, mean) = (claim.value, of_type?.1.mean_number?);
-                Some(ClaimMeasurement::above(self.watched(claim)?.above?, p, &mean))
+                Some(ClaimMeasurement::above(
+                    self.watched(claim)?.above?,
+                    p,
+                    &mean,
+                ))
             }
             Measure::WaitingAbove | Measure::ResponseAbove => {
                 let (above, mean) = (self.watched(claim)?.above?, of_type?.1.mean_response?);
                 Some(match claim.half_width {
-                    Some(own) if claim.value == 0.0 => ClaimMeasurement::above_zero_claim(above, own, &mean),
+                    Some(own) if claim.value == 0.0 => {
+                        ClaimMeasurement::above_zero_claim(above, own, &mean)
+                    }
                     own => ClaimMeasurement::above(above, claim.value, &mean).known_within(own),
                 })
             }
@@ -114,7 +121,8 @@ impl ClaimMeter<Quantity> for Judge<'_> {
             Measure::Percentile(place) => {
                 let found = of_type?.1;
                 let p = 1.0 - claim.quantity.row().measure.percentile()?;
-                let above = ClaimMeasurement::above(self.watched(claim)?.above?, p, &found.mean_response?);
+                let above =
+                    ClaimMeasurement::above(self.watched(claim)?.above?, p, &found.mean_response?);
                 Some(above.for_percentile(found.percentiles?[place]))
             }
             Measure::Nothing(_) => None,

@@ -21,7 +21,11 @@ pub(super) fn arrivals(workload: &Workload, stream: RandomStream) -> Arrivals {
 
 fn flow(common: &CommonModulation) -> Modulated {
     let rates = common.relative_factors();
-    Modulated::new(rates, &rows(&common.switching), &common.stationary_distribution())
+    Modulated::new(
+        rates,
+        &rows(&common.switching),
+        &common.stationary_distribution(),
+    )
 }
 
 /// Returns the mean rate of the batches and their distribution, or the rate of single jobs.

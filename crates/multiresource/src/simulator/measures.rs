@@ -41,14 +41,17 @@ pub struct TypeMeasures {
 /// Returns the job types of a workload, in its order, for the statistics.
 pub fn classes(workload: &Workload) -> Vec<JobClass> {
     let types = workload.types().iter().zip(workload.load_shares());
-    let common = workload.modulation().map_or(0.0, CommonModulation::excess_dispersion);
+    let common = workload
+        .modulation()
+        .map_or(0.0, CommonModulation::excess_dispersion);
     let common = workload.total_arrival_rate() * common;
     let class = types.map(|(job_type, weight)| JobClass {
         name: job_type.name().into(),
         arrival_rate: job_type.arrival_rate(),
         mean_size: job_type.mean_size(),
         scv: job_type.holding_time().scv(),
-        higher: [3, 4].map(|n| job_type.holding_time().moment(n) / job_type.mean_size().powi(n as i32)),
+        higher: [3, 4]
+            .map(|n| job_type.holding_time().moment(n) / job_type.mean_size().powi(n as i32)),
         dispersion: dispersion(job_type) + common,
         demands: Vec::new(),
         weight,

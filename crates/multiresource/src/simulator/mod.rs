@@ -21,9 +21,9 @@ pub use stepping::SteppedRun;
 pub use {ends::CompletionTimes, server::Server};
 
 pub use crate::policy::{NamedRule, Parameter};
-pub use contender::{Contender, Failure, ExternalRule, with_rules};
+pub use contender::{Contender, ExternalRule, Failure, with_rules};
 pub use judge::{Judgement, as_analysed, judge, thresholds_to_record};
-pub use measures::{Measures, TypeMeasures, Run, TypeResult, classes};
+pub use measures::{Measures, Run, TypeMeasures, TypeResult, classes};
 pub use record::recorded;
 
 pub use synth_simulation::{

@@ -155,7 +155,11 @@ impl Server {
                 let (end, wake) = (ends.next(&self.system), self.system.wake());
                 let until = arrival.min(end).min(wake);
                 let at_arrival = arrival <= until;
-                let due = if end <= wake { PendingEvent::End } else { PendingEvent::Wake };
+                let due = if end <= wake {
+                    PendingEvent::End
+                } else {
+                    PendingEvent::Wake
+                };
                 (until, (!at_arrival).then_some(due))
             }
         };
@@ -172,7 +176,12 @@ impl Server {
 
     /// Handles the event at time `now`, and then calls the rule.
     #[inline(always)]
-    pub fn happen(&mut self, mut now: f64, due: PendingEvent, service: &mut RandomStream) -> EventOutcome {
+    pub fn happen(
+        &mut self,
+        mut now: f64,
+        due: PendingEvent,
+        service: &mut RandomStream,
+    ) -> EventOutcome {
         let slot = match due {
             PendingEvent::Wake => {
                 self.wake(now);

@@ -1,4 +1,4 @@
-use super::{TypeAssignment, Fleet, JobType};
+use super::{Fleet, JobType, TypeAssignment};
 use synth_core::number::{Decimal, seconds_in};
 
 /// Determines the type of a job from its demand, and from its limit if several types have this

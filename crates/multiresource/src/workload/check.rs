@@ -1,5 +1,5 @@
 use super::document::{FleetDocument, JobDocument};
-use super::{Fleet, JobType, SizeInformation, Resource, Workload, most_alone};
+use super::{Fleet, JobType, Resource, SizeInformation, Workload, most_alone};
 use synth_core::document::{DocumentError, Fault, FaultsAt, WorkloadDocument as _, place};
 use synth_core::number::{Decimal, Units, in_units};
 use synth_queues::law::{ArrivalProcess, CommonModulation, HoldingTime, Part, SizeDistribution};

@@ -4,10 +4,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::fleet::ONE_SERVER;
-use super::{Fleet, JobType, SizeInformation, Resource, Shape, Workload};
+use super::{Fleet, JobType, Resource, Shape, SizeInformation, Workload};
 use synth_core::document::{
     CheckedOrFaults, DocumentError, Fault, FaultsAt, Pairs, Parsed, Spelling, Spellings, Step,
-    WorkloadDocument, synonym_of, place, read_file, to_yaml,
+    WorkloadDocument, place, read_file, synonym_of, to_yaml,
 };
 use synth_core::number::Decimal;
 use synth_queues::law::{ArrivalProcess, CommonModulation, SizeDistribution};

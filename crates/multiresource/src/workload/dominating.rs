@@ -88,7 +88,12 @@ mod tests {
     fn assigns_the_cheapest_sufficient_type() {
         let demands = vec![vec![8.0, 64.0], vec![4.0, 4.0], vec![8.0, 8.0]];
         let types = TypeAssignment::of(&demands, &[10.0, 20.0]);
-        let of = |demand: [f64; 2]| types.candidate_types(&demand).first().map(|(_, place)| *place);
+        let of = |demand: [f64; 2]| {
+            types
+                .candidate_types(&demand)
+                .first()
+                .map(|(_, place)| *place)
+        };
         assert_eq!(of([3.0, 4.0]), Some(1));
         assert_eq!(of([5.0, 4.0]), Some(2));
         assert_eq!(of([1.0, 9.0]), Some(0));

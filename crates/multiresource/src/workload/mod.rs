@@ -323,7 +323,8 @@ impl Workload {
 
     /// Returns whether a job's size, or a limit on it, is known on arrival.
     pub fn has_limits(&self) -> bool {
-        self.size_information().is_some_and(|known| *known != SizeInformation::Type)
+        self.size_information()
+            .is_some_and(|known| *known != SizeInformation::Type)
     }
 
     /// Returns whether some type has a priority other than 0.

@@ -5,7 +5,7 @@ use super::document::{Amount, FleetDocument, JobDocument, ShapeDocument};
 use super::fleet::{Fleet, Shape};
 use super::{JobType, Workload, is_gpu_resource};
 use synth_core::document::{
-    CheckedOrFaults, DocumentError, Fault, FaultsAt, place, suggest, name_problem,
+    CheckedOrFaults, DocumentError, Fault, FaultsAt, name_problem, place, suggest,
 };
 use synth_core::number::Decimal;
 

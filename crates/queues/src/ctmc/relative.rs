@@ -49,7 +49,9 @@ impl RelativeCompletions {
             after += environment.stationary_distribution()[edge.from] * edge.rate * ahead[edge.to];
         }
         for (s, ahead) in ahead.iter().enumerate() {
-            after += environment.stationary_distribution()[s] * queue.independent_service_rate(s) * ahead;
+            after += environment.stationary_distribution()[s]
+                * queue.independent_service_rate(s)
+                * ahead;
         }
         RelativeCompletions {
             load: queue.arrival_rate() / capacity,

@@ -112,7 +112,9 @@ fn numbers(levels: f64, states: usize) -> f64 {
 /// # Errors
 /// Returns an error if the environment is not cyclic, if the queue is not stable, if there is not
 /// enough memory, or if the relative error of the mean may be larger than `1e-8`.
-pub fn stationary_distribution(queue: &ModulatedQueue<'_>) -> Result<StationaryDistribution, RoundsError> {
+pub fn stationary_distribution(
+    queue: &ModulatedQueue<'_>,
+) -> Result<StationaryDistribution, RoundsError> {
     let mut law = Vec::new();
     let (mean, above_error) = visited(queue, |of_state| law.push(of_state))?;
     Ok(StationaryDistribution {

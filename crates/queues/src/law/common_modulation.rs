@@ -83,7 +83,9 @@ impl CommonModulation {
     /// when the arrival rate is `arrivals` \[1/time\].
     pub fn in_range(&self, arrivals: f64) -> bool {
         let fastest = self.relative_factors().into_iter().fold(0.0, f64::max);
-        self.process().in_range() && (fastest * arrivals).is_finite() && self.excess_dispersion().is_finite()
+        self.process().in_range()
+            && (fastest * arrivals).is_finite()
+            && self.excess_dispersion().is_finite()
     }
 }
 

@@ -193,7 +193,9 @@ impl ArrivalProcess {
         let mut process = self.clone();
         match &mut process {
             Self::Poisson { rate } | Self::Batches { rate, .. } => *rate = scaled(rate)?,
-            Self::Renewal { interarrival, .. } => *interarrival = interarrival.scaled_down(factor)?,
+            Self::Renewal { interarrival, .. } => {
+                *interarrival = interarrival.scaled_down(factor)?
+            }
             Self::MarkovModulated { rates, .. } => {
                 *rates = rates.iter().map(scaled).collect::<Option<_>>()?;
             }

@@ -9,7 +9,10 @@ mod merge;
 mod plan;
 
 pub use comparison::{AtLoad, Cell, CellOutcome, Comparison, ExactMeans};
-pub use header::{StopConditions, PolicyEntry, Information, Shard, SweepHeader, SweepWorkload, differences, quoted};
+pub use header::{
+    Information, PolicyEntry, Shard, StopConditions, SweepHeader, SweepWorkload, differences,
+    quoted,
+};
 pub use journal::{Journal, JournalError, PartHeading, Share};
 pub use merge::Whole;
 pub use plan::{Cells, Comparing, SweepProgress, sweep};

@@ -5,7 +5,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::comparison::{Cell, CellOutcome, Comparison};
-use super::header::{StopConditions, PolicyEntry, Shard, SweepHeader, SweepWorkload, deal};
+use super::header::{PolicyEntry, Shard, StopConditions, SweepHeader, SweepWorkload, deal};
 use super::journal::{Journal, JournalError, PartHeading, Share};
 use super::merge::is_there;
 use crate::run::{Ending, Run};

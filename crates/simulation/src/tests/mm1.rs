@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use serde::{Deserialize, Serialize};
 
-use crate::queue::{Departure, Discipline, QueueIntegrals, Queue, busy_column};
+use crate::queue::{Departure, Discipline, Queue, QueueIntegrals, busy_column};
 use crate::run::Run;
 use crate::sample::Sample;
 use crate::settings::{JobClass, Settings};

@@ -1,7 +1,7 @@
 use super::scene::DecisionState;
 use synth_core::document::DocumentError;
 use synth_multiresource::policy::{Action, Event, Policy, System};
-use synth_multiresource::simulator::{Contender, PendingEvent, CompletionTimes, Failure, Server};
+use synth_multiresource::simulator::{CompletionTimes, Contender, Failure, PendingEvent, Server};
 use synth_simulation::{RandomStream, Streams};
 
 /// The reason why a log has no result.
@@ -239,7 +239,12 @@ impl<'a> Walk<'a> {
         let mut service = Streams::new(scene.seed, 0).service;
         let decides_on_state = policy.decides_on_state();
         let server = match present {
-            0 => Server::new(system, policy, Some(CompletionTimes::default()), &mut service),
+            0 => Server::new(
+                system,
+                policy,
+                Some(CompletionTimes::default()),
+                &mut service,
+            ),
             _ => Server::resume(system, policy, &mut service),
         };
         let mut ends = Vec::with_capacity(scene.jobs.len());

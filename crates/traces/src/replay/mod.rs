@@ -46,8 +46,8 @@ mod scene;
 mod speed;
 
 pub use blocks::{Blocks, Interval, resampled};
-pub use engine::{LogError, Replayed, ReplayError, Walk, replay};
-pub use groups::{Groups, GroupResult};
+pub use engine::{LogError, ReplayError, Replayed, Walk, replay};
+pub use groups::{GroupResult, Groups};
 pub use log::{Log, ReplayJob, early};
 pub use measured::{
     SeriesStep, Visit, Window, WindowMeasures, bounded_slowdown, passes, percentiles, time_series,
@@ -55,7 +55,7 @@ pub use measured::{
 };
 pub use record::record;
 pub use scene::{DecisionState, DemandKinds, replay_workload};
-pub use speed::{Clock, Speed, ExactDuration};
+pub use speed::{Clock, ExactDuration, Speed};
 
 #[cfg(test)]
 mod tests;

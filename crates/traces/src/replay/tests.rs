@@ -42,8 +42,12 @@ fn played_late(log: &Log, rule: &str, speed: Speed, late: ExactDuration) -> Vec<
     let (clock, kinds) = (late.clock(speed), DemandKinds::exact(log));
     let latency = late.in_policy_time(speed);
     let seen = [false, true].into_iter().find_map(|sizes| {
-        let (fleet, types) = replay_workload(log, &log.jobs, &kinds, clock, latency, sizes).unwrap();
-        contender.build_policy(&fleet).is_ok().then_some((fleet, types))
+        let (fleet, types) =
+            replay_workload(log, &log.jobs, &kinds, clock, latency, sizes).unwrap();
+        contender
+            .build_policy(&fleet)
+            .is_ok()
+            .then_some((fleet, types))
     });
     let (fleet, types) = seen.unwrap();
     let mut scene = DecisionState::new(&log.jobs, types, fleet, clock);

@@ -2,7 +2,7 @@ mod conclusion;
 
 use super::account::Gap;
 use super::duplicates::{Counted, Known, find};
-use super::format::{self, Outcome, Opened, RawJob, Reader, Rows};
+use super::format::{self, Opened, Outcome, RawJob, Reader, Rows};
 use super::input::Source;
 use super::window::{Activity, Why, Window};
 use super::{

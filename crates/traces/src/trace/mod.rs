@@ -25,7 +25,7 @@ mod servers;
 mod typed;
 mod window;
 
-pub use account::{Account, AccountRow, Reason, Destination};
+pub use account::{Account, AccountRow, Destination, Reason};
 pub use demands::DemandTable;
 pub use error::TraceError;
 pub use format::{EXPORT, TraceFormat, nodes};

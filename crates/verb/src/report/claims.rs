@@ -2,7 +2,9 @@ use itertools::{Itertools as _, chain};
 
 use super::{Column, Report, Section, entry, within};
 use crate::{cells, table};
-use synth_core::artifact::{Artifact, Claim, Content, Method as _, Quantity, Accuracy, ViolatedAssumptions};
+use synth_core::artifact::{
+    Accuracy, Artifact, Claim, Content, Method as _, Quantity, ViolatedAssumptions,
+};
 
 /// Returns the report on a policy file: its purpose, its origin, its behavior and its claims.
 pub fn policy_report<K: Content>(

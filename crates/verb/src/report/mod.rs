@@ -18,10 +18,10 @@ pub use claims::{claims, policy_report};
 pub use comparison::{KindMeasurements, Shares, comparison_report};
 pub use data::{Cell, Column, Numbers, Report, Section};
 pub use number::{
-    below, change, counted, decimals, estimate, readable_unit, length, list, load, number, percent,
-    percentage, span, within,
+    below, change, counted, decimals, estimate, length, list, load, number, percent, percentage,
+    readable_unit, span, within,
 };
-pub use outcomes::{QuantityColumn, Outcomes, PolicyValues};
+pub use outcomes::{Outcomes, PolicyValues, QuantityColumn};
 pub use run::{classes, run_report, schedules, verdict_table};
 pub use synth_simulation::sweep::quoted;
 pub use text::{WIDTH, wrap};

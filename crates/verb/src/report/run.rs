@@ -1,7 +1,7 @@
 use itertools::Itertools as _;
 
 use super::plot::{Chart, Curve, Point, Scale};
-use super::{Report, Section, counted, decimals, readable_unit, number, percent, span, within};
+use super::{Report, Section, counted, decimals, number, percent, readable_unit, span, within};
 use crate::{cells, table};
 use synth_core::artifact::{Claim, Quantity};
 use synth_simulation::{Ending, Health, Judgement, Run, Stretch, Verdict};

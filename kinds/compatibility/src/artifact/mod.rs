@@ -8,7 +8,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::workload::{Cluster, ClusterDocument};
 use synth_core::artifact::{
-    self, Content, Findings, DistributionProperties, NoConditions, Accuracy, ViolatedAssumptions, quantities,
+    self, Accuracy, Content, DistributionProperties, Findings, NoConditions, ViolatedAssumptions,
+    quantities,
 };
 use synth_simulation::QueueMeasure as Measure;
 

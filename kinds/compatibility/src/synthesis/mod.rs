@@ -148,7 +148,10 @@ fn exact(cluster: &Cluster, means: &Means) -> Vec<Claim> {
 }
 
 fn simulated(cluster: &Cluster, run: &Run, [response, number]: [Quantity; 2]) -> Vec<Claim> {
-    let each = run.types.iter().filter(|_| cluster.has_statistics_by_class());
+    let each = run
+        .types
+        .iter()
+        .filter(|_| cluster.has_statistics_by_class());
     let each = each.map(|class| {
         let subject = Subject::of_type(class.name.as_str());
         (subject, class.mean_response, class.mean_number)

@@ -112,7 +112,10 @@ struct Trials<'a, H> {
 impl<H: FnMut(&str, Progress)> Trials<'_, H> {
     /// Returns the smallest number that is within the tolerance. If there is no such number, this
     /// returns the largest number for which the run has converged, or a guess if there is none.
-    fn smallest_sufficient(&mut self, fair: f64) -> Result<(f64, Option<Tuning>, Option<Run>), String> {
+    fn smallest_sufficient(
+        &mut self,
+        fair: f64,
+    ) -> Result<(f64, Option<Tuning>, Option<Run>), String> {
         let most = fair * (1.0 + self.options.tolerance);
         let is_near = |run: &Run| run.mean_response.is_some_and(|e| e.mean <= most);
         let mut tried: Vec<(usize, Run)> = Vec::new();

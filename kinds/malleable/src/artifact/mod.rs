@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::policy::{Online, Rule};
 use super::workload::{Objective, PoolDocument, Workload};
-use synth_core::artifact::{self, Content, Findings, NoConditions, Accuracy, quantities};
+use synth_core::artifact::{self, Accuracy, Content, Findings, NoConditions, quantities};
 pub(super) use synth_simulation::QueueMeasure as Measure;
 
 /// The kind of workloads with malleable jobs.

@@ -20,7 +20,7 @@ pub use makespan::{all_at_once, makespan};
 use prices::extend_prices;
 pub use prices::{Asks, Prices, ascending, divide, power_prices, prices};
 pub(crate) use sharing::by_job;
-pub use sharing::{Known, Online, Sharing, ActiveJob};
+pub use sharing::{ActiveJob, Known, Online, Sharing};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -278,7 +278,8 @@ fn hell(jobs: &[ActiveJob<'_>], servers: f64) -> Vec<f64> {
         let least = job.left / level;
         match ratio_power(job) {
             Some(power) if power < 0.0 => least.powf(1.0 / power),
-            _ => place(&marks, job.curve).map_or(0.0, |n| job.curve.largest_with_ratio(least, &marks[n].1)),
+            _ => place(&marks, job.curve)
+                .map_or(0.0, |n| job.curve.largest_with_ratio(least, &marks[n].1)),
         }
     });
     by_job(jobs.len(), places, &found)

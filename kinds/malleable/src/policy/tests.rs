@@ -1,5 +1,5 @@
 use super::{
-    Asks, Known, Online, Phase, Rule, Sharing, ActiveJob, divide, makespan, power_prices, prices,
+    ActiveJob, Asks, Known, Online, Phase, Rule, Sharing, divide, makespan, power_prices, prices,
 };
 use crate::workload::{Curve, Pool, Speedup};
 

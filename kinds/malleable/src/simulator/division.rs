@@ -1,4 +1,4 @@
-use crate::policy::{Known, Sharing, ActiveJob};
+use crate::policy::{ActiveJob, Known, Sharing};
 use crate::workload::{Curve, Stream};
 use synth_simulation::{Departure, Discipline, QueueIntegrals};
 

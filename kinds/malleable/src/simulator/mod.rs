@@ -5,7 +5,7 @@ mod division;
 mod tests;
 
 use super::artifact::{Artifact, Claim, Measure, Quantity, cost};
-use super::policy::{Known, Phase, Rule, Sharing, ActiveJob, by_job};
+use super::policy::{ActiveJob, Known, Phase, Rule, Sharing, by_job};
 use super::workload::{Pool, Stream};
 use division::Division;
 use synth_core::artifact::{Quantity as _, ViolatedAssumptions, is_close};

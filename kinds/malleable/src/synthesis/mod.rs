@@ -8,7 +8,7 @@ mod tests;
 mod tuning;
 
 pub use knob::{Tunable, tuned};
-pub use plan::{SIMPLE_RULES, Open, Planned, best_plan};
+pub use plan::{Open, Planned, SIMPLE_RULES, best_plan};
 pub use tuning::{Candidate, Tuned};
 
 use std::sync::Arc;

@@ -2,7 +2,7 @@ use super::search::{ends, search};
 use crate::analysis::{MOST, ascend, over_orders};
 use crate::artifact::{Evidence, Method, Plan, Rent, cost};
 use crate::policy::{Rule, Sharing, ascending, by_job, makespan, power_prices, prices};
-use crate::simulator::{Execution, Dividing, execute};
+use crate::simulator::{Dividing, Execution, execute};
 use crate::workload::{Objective, Pool};
 
 /// The maximum number of jobs for which a policy file contains the table of stages.

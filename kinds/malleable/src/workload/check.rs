@@ -2,7 +2,9 @@ use super::{
     Curve, Job, Objective, Pool, PoolDocument, SizesRecord, Speedup, SpeedupRecord, Stream,
     Workload,
 };
-use synth_core::document::{CheckedOrFaults, Fault, FaultsAt, Place, SUPPORTED_RANGE, place, within};
+use synth_core::document::{
+    CheckedOrFaults, Fault, FaultsAt, Place, SUPPORTED_RANGE, place, within,
+};
 use synth_core::number::Decimal;
 use synth_queues::law::{Part, SizeDistribution};
 use synth_simulation::Streams;

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::policy::Dispatch;
 use super::workload::{Campaign, CampaignDocument};
-use synth_core::artifact::{self, Content, Findings, NoConditions, Accuracy, quantities};
+use synth_core::artifact::{self, Accuracy, Content, Findings, NoConditions, quantities};
 
 /// The kind of workload where the jobs run on the hosts of volunteers.
 #[derive(Clone, Copy, Debug, PartialEq)]

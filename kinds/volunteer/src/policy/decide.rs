@@ -236,7 +236,12 @@ impl Decider<'_> {
     ///
     /// The versions are tried in the order of their completion times, and the first one that passes
     /// its test is used. If there is none, the reason of the first one is returned.
-    pub fn consider(&mut self, job: &Candidate, versions: &[UsableVersion], is_first: bool) -> Verdict {
+    pub fn consider(
+        &mut self,
+        job: &Candidate,
+        versions: &[UsableVersion],
+        is_first: bool,
+    ) -> Verdict {
         if job.had {
             return Verdict::Refused(Refusal::Had);
         }
@@ -255,7 +260,8 @@ impl Decider<'_> {
             match verdict {
                 // There was no need for a percentile, so the job must wait for the second pass.
                 Verdict::Sent {
-                    why: DispatchReason::InTime, ..
+                    why: DispatchReason::InTime,
+                    ..
                 } if is_first => return Verdict::Refused(Refusal::NoRoom),
                 Verdict::Refused(why) => reason = reason.or(Some(why)),
                 Verdict::Sent { tight, why, .. } => {
@@ -276,7 +282,8 @@ impl Decider<'_> {
     }
 
     fn is_literal(&self) -> bool {
-        self.rule.is_some_and(|rule| rule.queued == WorkAhead::Tight)
+        self.rule
+            .is_some_and(|rule| rule.queued == WorkAhead::Tight)
     }
 
     fn test(&self, job: &Candidate, usable: &UsableVersion, earliest: f64) -> Verdict {

@@ -13,7 +13,8 @@ mod tests;
 
 pub use completion::{completion, last_of, turnaround};
 pub use decide::{
-    Answer, Candidate, Decider, Host, Refusal, Request, DispatchReason, UsableVersion, Verdict, decide,
+    Answer, Candidate, Decider, DispatchReason, Host, Refusal, Request, UsableVersion, Verdict,
+    decide,
 };
 pub use percentile::{History, MOST_COPIED, UNKNOWN, ceiling, percentiles};
 

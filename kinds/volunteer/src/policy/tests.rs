@@ -68,7 +68,10 @@ fn each_branch_of_the_decision() {
     assert_eq!(told, sent(114.0, false, DispatchReason::First));
     let mut late = request(60.0, None);
     late.delay = 3.0;
-    assert_eq!(verdict(&RULE, &late), sent(117.0, false, DispatchReason::First));
+    assert_eq!(
+        verdict(&RULE, &late),
+        sent(117.0, false, DispatchReason::First)
+    );
     let right = Verdict::Refused(Refusal::NotFirst {
         percentile: 50.0,
         threshold: 50.0,
@@ -132,7 +135,10 @@ fn each_branch_of_the_decision() {
     let told = verdict(&one_each, &full);
     assert_eq!(told, Verdict::Refused(Refusal::EnoughFirst));
     full.processors[0].first = 1;
-    assert_eq!(verdict(&one_each, &full), sent(114.0, false, DispatchReason::First));
+    assert_eq!(
+        verdict(&one_each, &full),
+        sent(114.0, false, DispatchReason::First)
+    );
 }
 
 #[test]

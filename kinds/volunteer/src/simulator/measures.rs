@@ -2,7 +2,8 @@ use crate::artifact::{Artifact, Claim, Quantity};
 use crate::workload::{Campaign, Quality};
 use synth_core::artifact::Quantity as _;
 use synth_simulation::{
-    self as simulation, Estimate, ClaimMeasurement, ClaimMeter, judge_all, median, over_replications,
+    self as simulation, ClaimMeasurement, ClaimMeter, Estimate, judge_all, median,
+    over_replications,
 };
 
 /// The measured values for a batch.

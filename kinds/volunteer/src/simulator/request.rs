@@ -6,7 +6,9 @@
 use super::engine::{Engine, Event, Rule};
 use super::host::Task;
 use super::store::Instance;
-use crate::policy::{Candidate, Decider, Host, Place, DispatchReason, UsableVersion, Verdict, feed};
+use crate::policy::{
+    Candidate, Decider, DispatchReason, Host, Place, UsableVersion, Verdict, feed,
+};
 use crate::workload::{Batch, Processor, Quality};
 
 impl Engine<'_> {

@@ -71,7 +71,10 @@ impl Campaign {
     /// Returns, for each group of hosts and type of processor that can run one of these
     /// applications, the group, the number of processors, their speed, and the maximum efficiency
     /// of a version that is released before the end of the campaign.
-    fn usable(&self, of: &[usize]) -> impl Iterator<Item = (&HostsRecord, f64, &SizeDistribution, f64)> {
+    fn usable(
+        &self,
+        of: &[usize],
+    ) -> impl Iterator<Item = (&HostsRecord, f64, &SizeDistribution, f64)> {
         let types = Processor::ALL.into_iter().filter_map(|processor| {
             let usable = self.versions.iter().filter(|version| {
                 version.processor == processor
@@ -237,7 +240,9 @@ impl HostsRecord {
 fn greatest(law: &SizeDistribution) -> f64 {
     match law {
         SizeDistribution::Deterministic { mean } => mean.value(),
-        SizeDistribution::Uniform { high, .. } | SizeDistribution::Pareto { high, .. } => high.value(),
+        SizeDistribution::Uniform { high, .. } | SizeDistribution::Pareto { high, .. } => {
+            high.value()
+        }
         SizeDistribution::Empirical { values, .. } => {
             values.iter().map(|value| value.value()).fold(0.0, f64::max)
         }

@@ -326,7 +326,9 @@ impl Campaign {
             at.number("availability", turn, 1e-6 * horizon..=f64::MAX, TURNS);
             for batch in &self.batches {
                 let speeds = Processor::ALL.map(|processor| {
-                    let speed = hosts.speed_of(processor).map_or(0.0, SizeDistribution::mean);
+                    let speed = hosts
+                        .speed_of(processor)
+                        .map_or(0.0, SizeDistribution::mean);
                     speed * f64::from(hosts.processors(processor))
                 });
                 let most = speeds[0].max(speeds[1]) / batch.size.mean();

@@ -6,7 +6,7 @@ use super::super::curve::{
 use super::super::rules::{
     Plan, Rule, Sweep, first_fit, model, named, nmsr_with_backfilling, plain, sweep, tuned, words,
 };
-use super::super::{FigureResult, DrawnFigures, PaperFinding};
+use super::super::{DrawnFigures, FigureResult, PaperFinding};
 use super::jobs;
 use super::theory::{Placed, at_load, full, total};
 use synth::multiresource::artifact::Preemption;

@@ -9,7 +9,7 @@ use super::curve::{
     BLUE, Curve, Figure, GREEN, GREY, Kind, ORANGE, PURPLE, Panel, SKY, VERMILLION, axis,
 };
 use super::rules::{plain, tuned};
-use super::{FigureResult, DrawnFigures, PaperFinding};
+use super::{DrawnFigures, FigureResult, PaperFinding};
 use synth::multiresource::artifact::{MsrConfig, Preemption, Route};
 use synth::multiresource::workload::Workload;
 use synth::report::plot::Axis;
@@ -70,7 +70,11 @@ fn preemptive(load: f64, heights: (f64, f64), events: u64) -> FigureResult<(Pane
 }
 
 /// Draws nMSR with each of its four routes, the best one last so that it is visible.
-fn draining(load: f64, heights: (f64, f64), events: u64) -> FigureResult<(Panel, [PaperFinding; 2])> {
+fn draining(
+    load: f64,
+    heights: (f64, f64),
+    events: u64,
+) -> FigureResult<(Panel, [PaperFinding; 2])> {
     let workload = at_load(load)?;
     let (mut curves, mut best, mut largest) = (Vec::new(), Vec::new(), 0.0_f64);
     let colors = [BLUE, ORANGE, PURPLE, GREY];
@@ -124,7 +128,10 @@ pub(super) fn figure3(events: u64) -> FigureResult<DrawnFigures> {
         Ok(Curve::known(label, color, Kind::Exact, points))
     };
     let placed = |gamma: &f64| Ok((*gamma, workload.clone(), smsr(&workload, *gamma)?));
-    let placed = gammas.iter().map(placed).collect::<FigureResult<Vec<Placed>>>()?;
+    let placed = gammas
+        .iter()
+        .map(placed)
+        .collect::<FigureResult<Vec<Placed>>>()?;
     let rival = total(&workload, &patient)?.exact;
     let (mut low, mut high) = (0.5_f64, 1e4_f64);
     while high / low > 1.001 {

@@ -63,7 +63,10 @@ pub(super) type Placed = (f64, Workload, MsrConfig);
 
 pub(super) fn exact(label: &str, color: usize, policies: &[Placed]) -> FigureResult<Curve> {
     let point = |(at, w, policy): &Placed| Ok((*at, Some(total(w, policy)?.exact)));
-    let points = policies.iter().map(point).collect::<FigureResult<Vec<_>>>()?;
+    let points = policies
+        .iter()
+        .map(point)
+        .collect::<FigureResult<Vec<_>>>()?;
     Ok(Curve::known(label, color, Kind::Exact, points))
 }
 
@@ -75,7 +78,10 @@ pub(super) fn full(
     (step, events): (usize, u64),
 ) -> FigureResult<Vec<Curve>> {
     let theory = |(at, w, policy): &Placed| Ok((*at, total(w, policy)?));
-    let theory = policies.iter().map(theory).collect::<FigureResult<Vec<_>>>()?;
+    let theory = policies
+        .iter()
+        .map(theory)
+        .collect::<FigureResult<Vec<_>>>()?;
     let of = |kind, part: fn(&Theory) -> f64| {
         let points = theory.iter().map(|(at, own)| (*at, Some(part(own))));
         Curve::known(label, color, kind, points)
@@ -115,7 +121,11 @@ pub(super) fn theorem8(workload: &Workload, load: f64) -> FigureResult<PaperFind
                 let own = TypeQueue::new(workload, &modulation, Preemption::None, i);
                 let (queue, bounds) = (own.queue(), own.bounds());
                 let ahead = RelativeCompletions::new(queue).relative;
-                let served = queue.environment().stationary_distribution().iter().zip(queue.servers());
+                let served = queue
+                    .environment()
+                    .stationary_distribution()
+                    .iter()
+                    .zip(queue.servers());
                 let flow = served.map(|(p, u)| p * f64::from(*u) * queue.service_rate());
                 let before = flow.zip(&ahead).map(|(f, a)| f * a).sum::<f64>() / queue.capacity();
                 let primary = (bounds.load + before) / (1.0 - bounds.load);

@@ -11,7 +11,8 @@ use synth_multiresource::policy::Policy;
 use synth_multiresource::workload::Fleet;
 use synth_simulation::{RandomStream, Streams};
 use synth_traces::replay::{
-    Clock, DecisionState, DemandKinds, Log, ReplayJob, Speed, ReplayError, Walk, early, replay_workload,
+    Clock, DecisionState, DemandKinds, Log, ReplayError, ReplayJob, Speed, Walk, early,
+    replay_workload,
 };
 
 /// The servers of the site, and the job type of each kind of job in a log.
@@ -97,7 +98,8 @@ impl ForecastSite {
     /// Creates a new site for a log. Returns an error if the amounts are too large to be exact.
     pub fn of_log(log: &Log) -> Result<Self, DocumentError> {
         let clock = Clock::whole(Speed::ONE);
-        let (fleet, types) = replay_workload(log, &log.jobs, &DemandKinds::exact(log), clock, 0.0, false)?;
+        let (fleet, types) =
+            replay_workload(log, &log.jobs, &DemandKinds::exact(log), clock, 0.0, false)?;
         Ok(ForecastSite {
             fleet,
             types,
@@ -251,7 +253,11 @@ impl Ahead<'_> {
                 let submit = begin + (job.submit - from);
                 let mut job = ReplayJob { submit, ..*job };
                 if job.size.is_nan() {
-                    job.size = past.run_time_distribution(&job, 0.0).at(levels.fresh()).ceil().max(1.0);
+                    job.size = past
+                        .run_time_distribution(&job, 0.0)
+                        .at(levels.fresh())
+                        .ceil()
+                        .max(1.0);
                 }
                 if all.len() >= most {
                     return job.submit;

@@ -7,7 +7,7 @@ use super::calibration::{Calibration, Quantiles};
 use super::draw::{Draws, ForecastSite, PresentJob, Snapshot};
 use super::past::Past;
 use synth_multiresource::policy::Policy;
-use synth_traces::replay::{DemandKinds, Log, ReplayJob, ReplayError};
+use synth_traces::replay::{DemandKinds, Log, ReplayError, ReplayJob};
 
 /// The waits of hypothetical jobs for each width and limit. All times are in seconds.
 #[derive(Clone, Debug, Serialize, JsonSchema)]

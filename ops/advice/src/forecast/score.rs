@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::calibration::{Calibration, Quantiles};
 use super::course::LogReplay;
 use super::draw::{Draws, ForecastSite};
-use super::map::{Map, HypotheticalJobs};
+use super::map::{HypotheticalJobs, Map};
 use synth_multiresource::policy::Policy;
 use synth_traces::replay::{Log, LogError, ReplayError, Walk};
 

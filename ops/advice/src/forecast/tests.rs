@@ -33,7 +33,8 @@ fn log(processors: u64, jobs: &[Line]) -> Log {
 fn rule(name: &str) -> impl Fn(&ForecastSite) -> Result<Box<dyn Policy>, String> {
     move |site| {
         let rule = Contender::named(name, &site.fleet)?;
-        rule.build_policy(&site.fleet).map_err(|why| why.to_string())
+        rule.build_policy(&site.fleet)
+            .map_err(|why| why.to_string())
     }
 }
 

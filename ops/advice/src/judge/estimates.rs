@@ -6,7 +6,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use synth_multiresource::policy::{
-    Estimator, JobFacts, EstimatedCompletion, LearnedRuntimes, RuntimeEstimate, EstimateQuality, estimate_quality,
+    EstimateQuality, EstimatedCompletion, Estimator, JobFacts, LearnedRuntimes, RuntimeEstimate,
+    estimate_quality,
 };
 use synth_traces::replay::{DecisionState, Log};
 use synth_traces::trace::Observed;

@@ -7,12 +7,13 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::choose::{ChosenRule, SelectionCriteria, choose};
-use super::estimates::{Estimates, EstimateAccuracy};
+use super::estimates::{EstimateAccuracy, Estimates};
 use super::past::{TrainingPeriod, served};
 use super::point::QueueRule;
 use synth_multiresource::policy::{Backfilling, Estimates as Lengths, Estimator, Policy};
 use synth_traces::replay::{
-    Clock, DecisionState, DemandKinds, Log, LogError, ReplayJob, Speed, Walk, early, replay_workload, resampled,
+    Clock, DecisionState, DemandKinds, Log, LogError, ReplayJob, Speed, Walk, early,
+    replay_workload, resampled,
 };
 
 /// The windows that a log is divided into.

@@ -21,9 +21,9 @@ mod forward;
 mod past;
 mod point;
 
-pub use choose::{ChosenRule, SelectionCriteria, JudgeObjective};
+pub use choose::{ChosenRule, JudgeObjective, SelectionCriteria};
 pub use estimates::EstimateAccuracy;
-pub use forward::{WalkForward, JudgedWindow, LogWindows, WaitsAndSizes};
+pub use forward::{JudgedWindow, LogWindows, WaitsAndSizes, WalkForward};
 pub use past::WaitSummary;
 pub use point::{QueueRule, baseline_rules};
 

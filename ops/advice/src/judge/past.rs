@@ -7,8 +7,8 @@ use serde::Serialize;
 use synth_core::document::DocumentError;
 use synth_multiresource::policy::EstimateSource;
 use synth_traces::replay::{
-    Clock, DecisionState, DemandKinds, Log, ReplayJob, Speed, ReplayError, Walk, bounded_slowdown, early,
-    replay_workload, percentiles,
+    Clock, DecisionState, DemandKinds, Log, ReplayError, ReplayJob, Speed, Walk, bounded_slowdown,
+    early, percentiles, replay_workload,
 };
 
 use super::point::QueueRule;

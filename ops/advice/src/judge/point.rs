@@ -165,6 +165,8 @@ pub fn baseline_rules(has_limits: bool) -> impl Iterator<Item = (QueueRule, bool
     let by_size =
         |own: &QueueRule| own.reservations == QueueRule::EASY.reservations && own.order.size != 0.0;
     let known = common_rules(&estimates[..1]).into_iter().filter(by_size);
-    let run = common_rules(estimates).into_iter().map(|point| (point, false));
+    let run = common_rules(estimates)
+        .into_iter()
+        .map(|point| (point, false));
     run.chain(known.map(|point| (point, true)))
 }

@@ -11,7 +11,7 @@ use super::*;
 use synth_multiresource::policy::RuntimeEstimate;
 use synth_multiresource::simulator::Contender;
 use synth_traces::replay::{
-    Clock, DecisionState, DemandKinds, Log, LogError, Speed, replay_workload, replay, visits,
+    Clock, DecisionState, DemandKinds, Log, LogError, Speed, replay, replay_workload, visits,
 };
 use synth_traces::trace::{ReadOptions, Source, Trace};
 

@@ -54,7 +54,8 @@ pub(super) fn candidates(site: &SlurmSite, log: &Log) -> Vec<SiteChange> {
     let partitions = site.partitions.iter().map(|own| &own.name).join(",");
     // The other weights are not changed, or they are limited to that of a factor of ten in the
     // limit.
-    let is_heavy = site.priority.is_multifactor && largest(&site.priority.weights) > POINTS_PER_DECADE;
+    let is_heavy =
+        site.priority.is_multifactor && largest(&site.priority.weights) > POINTS_PER_DECADE;
     let weights = [None, Some(POINTS_PER_DECADE)];
     let weights = &weights[..1 + usize::from(is_heavy)];
     let choices = iproduct!(ORDERS, AGES, weights);

@@ -29,7 +29,7 @@ use twin::Configuration;
 use crate::judge::WaitSummary;
 use synth_slurm::configuration::SlurmSite;
 use synth_slurm::rule::facts;
-use synth_traces::replay::{Blocks, Interval, DemandKinds, Log, ReplayJob, early};
+use synth_traces::replay::{Blocks, DemandKinds, Interval, Log, ReplayJob, early};
 
 /// The advice, and the data that it is based on. All times are in seconds.
 #[derive(Clone, Debug, Serialize, JsonSchema)]

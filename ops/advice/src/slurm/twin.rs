@@ -5,7 +5,9 @@ use synth_multiresource::policy::Priority;
 use synth_multiresource::simulator::ExternalRule as _;
 use synth_slurm::configuration::SlurmSite;
 use synth_slurm::rule::{Facts, SlurmRule, clock_of};
-use synth_traces::replay::{Clock, DecisionState, DemandKinds, Log, ReplayJob, Speed, Walk, replay_workload};
+use synth_traces::replay::{
+    Clock, DecisionState, DemandKinds, Log, ReplayJob, Speed, Walk, replay_workload,
+};
 
 /// The offsets of the clock in seconds, distinct modulo the backfill interval and the time steps.
 const SECONDS: [f64; 3] = [0.0, 17.0, 41.0];

@@ -18,7 +18,7 @@ pub use round::{Concern, Release, Round};
 use synth_core::artifact::Changes;
 use synth_core::document::text_of;
 use synth_multiresource::artifact::Checked;
-use synth_operator::{HostMoment, JobTypes, Nodes, Operator, Resources, read_policy};
+use synth_operator::{JobTypes, Nodes, Operator, Resources, Timestamps, read_policy};
 
 pub struct Desk {
     /// The additional data specifies whether the API has not yet answered a release.
@@ -33,7 +33,7 @@ pub struct Desk {
     setup: Setup,
     /// The last note that was written for each job.
     noted: HashMap<Uid, Concern>,
-    at: HostMoment,
+    at: Timestamps,
 }
 
 /// The time for which the API may report a state that is older than a release \[s\].
@@ -66,7 +66,7 @@ impl Desk {
             closed: BTreeSet::new(),
             setup: setup.clone(),
             noted: HashMap::new(),
-            at: HostMoment::default(),
+            at: Timestamps::default(),
         })
     }
 
@@ -80,7 +80,7 @@ impl Desk {
         }
     }
 
-    pub fn look(&mut self, cluster: &Cluster, at: HostMoment) -> Round {
+    pub fn look(&mut self, cluster: &Cluster, at: Timestamps) -> Round {
         let begin = Instant::now();
         self.at = at;
         let mut round = Round::default();

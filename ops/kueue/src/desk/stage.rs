@@ -6,7 +6,7 @@ use super::round::{Concern, Round};
 use super::{Desk, LAG};
 use crate::setup::Unknown;
 use crate::view::{Phase, TYPE, Uid, View};
-use synth_operator::{HostMoment, JobReport, Nodes, Stage};
+use synth_operator::{JobReport, Nodes, Stage, Timestamps};
 
 impl Desk {
     pub(super) fn depart(&mut self, views: &HashMap<&Uid, &View<'_>>) {
@@ -38,7 +38,7 @@ impl Desk {
         }
         let (own, at) = (&self.nodes, self.at);
         let describe = || report(view, on, own, at);
-        self.operator.change(uid, is, describe);
+        self.operator.set_stage(uid, is, describe);
         if let (Some(Stage::Running(_)), Some(Stage::Running(i))) = (before, is) {
             self.finish(view, i, round);
             self.move_to(view, i, on, round);
@@ -210,7 +210,7 @@ impl Desk {
 
 /// Describes a job whose pods are on the nodes `on`. In a fleet it uses the servers of its pods and
 /// the servers in its mark.
-fn report<'a>(view: &View<'a>, on: &[&str], servers: &Nodes, at: HostMoment) -> JobReport<'a> {
+fn report<'a>(view: &View<'a>, on: &[&str], servers: &Nodes, at: Timestamps) -> JobReport<'a> {
     let work = view.work;
     let marked = view.mark().map_or(&[][..], |mark| &mark.nodes);
     let named = on.iter().copied().chain(marked.iter().map(String::as_str));

@@ -20,6 +20,7 @@ use processes::{Controllers, Server};
 use stand_in::StandIn;
 
 #[derive(Clone, Debug, Parser)]
+/// A trial on a simulated API server.
 pub struct Trial {
     /// The folder of the API server that was started by scripts/kubernetes. The output is also
     /// written to this folder

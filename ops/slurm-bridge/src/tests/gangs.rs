@@ -10,8 +10,8 @@ use std::time::Instant;
 use synth_make::synthesis::{Analysed, SynthesisOptions, SynthesisOutcome};
 use synth_multiresource::artifact::{Checked, Preemption};
 use synth_operator::protocol::{Line, Started};
-use synth_operator::{Timestamps, Operator, Round};
-use synth_slurm::commands::{Hold, JobState, JobKey, QueueRow, SlurmQueue, Unread};
+use synth_operator::{Operator, Round, Timestamps};
+use synth_slurm::commands::{Hold, JobKey, JobState, QueueRow, SlurmQueue, Unread};
 
 const GANGS: &str = "kind: multiresource\ntime_unit: s\nservers:
   - {name: node, count: 5, capacity: {cpu: 20, memory: 14}}

@@ -171,12 +171,18 @@ mod tests {
         let reported = "Invalid user id for job 2\nInvalid user id for job 3_1\nslurm_suspend error: Invalid user id\n";
         assert_eq!(
             of(reported, &["2", "3_1"]),
-            [("2".into(), RefusalKind::NoRight), ("3_1".into(), RefusalKind::NoRight)]
+            [
+                ("2".into(), RefusalKind::NoRight),
+                ("3_1".into(), RefusalKind::NoRight)
+            ]
         );
         let reported = "3_3: Invalid node name specified\n";
         assert_eq!(of(reported, &["3_3"]), [("3_3".into(), RefusalKind::Other)]);
         let reported = "scontrol: error: Could not load state information for job 9999: Invalid job id specified\n";
-        assert_eq!(of(reported, &["9999"]), [("9999".into(), RefusalKind::Gone)]);
+        assert_eq!(
+            of(reported, &["9999"]),
+            [("9999".into(), RefusalKind::Gone)]
+        );
         let reported = "slurm_update error: Access/permission denied\n";
         assert_eq!(of(reported, &["7"]), [("7".into(), RefusalKind::NoRight)]);
         assert_eq!(

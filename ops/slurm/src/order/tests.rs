@@ -3,7 +3,7 @@
 use synth_multiresource::policy::Priority;
 use synth_multiresource::workload::Fleet;
 
-use super::levels::{POINTS_PER_DECADE, FULL_AGE};
+use super::levels::{FULL_AGE, POINTS_PER_DECADE};
 use super::{Counted, PriorityPoints, SlurmOrder, export};
 
 fn named(text: &str) -> Result<SlurmOrder, String> {

@@ -9,7 +9,7 @@ use crate::configuration::{Association, SlurmSite, factor};
 use itertools::Itertools as _;
 use synth_core::document::name_hash;
 use synth_traces::replay::{Log, ReplayJob};
-use synth_traces::trace::{Observed, Reason, Destination};
+use synth_traces::trace::{Destination, Observed, Reason};
 
 /// The facts of the jobs of a log, and the assumptions that were made.
 #[derive(Clone, Debug, Default)]

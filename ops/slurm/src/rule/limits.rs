@@ -170,7 +170,12 @@ impl Limits {
 
     /// Returns the limit that prevents a job of type `i` with the time limit `minutes` from ever
     /// starting.
-    pub(super) fn limit_that_prevents_start(&self, i: usize, minutes: f64, facts: &Facts) -> Option<String> {
+    pub(super) fn limit_that_prevents_start(
+        &self,
+        i: usize,
+        minutes: f64,
+        facts: &Facts,
+    ) -> Option<String> {
         let site = &self.site;
         let nodes = self.types[i][NODES];
         let own = &site.partitions[facts.partition as usize];
@@ -226,7 +231,10 @@ impl Limits {
         };
         let places = [CPUS, NODES].into_iter().chain(MEMORY..self.names.len());
         let amounts: String = places.filter_map(amount).collect();
-        format!("{amounts}limit {} min", format_number(rounded(minutes.max(0.0))))
+        format!(
+            "{amounts}limit {} min",
+            format_number(rounded(minutes.max(0.0)))
+        )
     }
 
     /// Returns the maximum time limit of a job \[s\].

@@ -46,7 +46,7 @@ use crate::configuration::{SitePartition, SlurmSite, factor};
 use crate::order::PriorityPoints;
 use fixedbitset::FixedBitSet;
 use synth_core::number::seconds_in;
-use synth_multiresource::policy::{Event, Job, Information, Policy, System};
+use synth_multiresource::policy::{Event, Information, Job, Policy, System};
 use synth_multiresource::simulator::ExternalRule as _;
 use synth_multiresource::workload::{Fleet, JobType};
 

@@ -203,7 +203,14 @@ impl Nodes {
             (now, at)
         } else {
             let until = self.window_of(at, among);
-            (if until <= now { now + OVERRUN_ALLOWANCE } else { until }, until)
+            (
+                if until <= now {
+                    now + OVERRUN_ALLOWANCE
+                } else {
+                    until
+                },
+                until,
+            )
         };
         let there = ready.iter().filter(|(at, _)| *at <= until);
         let free = |(_, n): &(f64, usize)| (*n, self.free_at(*n, until, system));

@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use itertools::Itertools as _;
 
 use super::results::ReplayResult;
-use crate::multiresource::replay::{Groups, DemandKinds, Log, Visit, WindowMeasures};
+use crate::multiresource::replay::{DemandKinds, Groups, Log, Visit, WindowMeasures};
 use crate::simulation::{Stint, Stretch};
 
 const JOBS: usize = 400;

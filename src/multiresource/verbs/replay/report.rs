@@ -1,7 +1,7 @@
 use itertools::{Itertools as _, chain};
 
 use super::recorded::Recorded;
-use super::results::{SpeedResults, ReplayResult, RECORDED, Replays};
+use super::results::{RECORDED, ReplayResult, Replays, SpeedResults};
 use crate::multiresource::replay::{SeriesStep, Window};
 use crate::multiresource::report::start_latency_of;
 use crate::report::plot::{Chart, Curve, Figure, Point, Scale, front};

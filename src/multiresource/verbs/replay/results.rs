@@ -2,7 +2,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::multiresource::replay::{
-    Interval, GroupResult, SeriesStep, Speed, Visit, Window, WindowMeasures,
+    GroupResult, Interval, SeriesStep, Speed, Visit, Window, WindowMeasures,
 };
 use crate::number::Decimal;
 use crate::simulation::Stretch;

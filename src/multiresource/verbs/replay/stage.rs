@@ -6,13 +6,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::args::{Arguments, Demands};
 use super::busy::stretch;
-use super::results::{SpeedResults, Outcome, ReplayResult, RECORDED, Ratio, Replays, LogSummary};
+use super::results::{LogSummary, Outcome, RECORDED, Ratio, ReplayResult, Replays, SpeedResults};
 use super::types::Types;
 use crate::kind::{self, Caller, VerbResult, refuse};
 use crate::multiresource::MultiresourceKind;
 use crate::multiresource::replay::{
-    Blocks, Clock, DecisionState, Groups, Interval, DemandKinds, Log, ReplayJob, Speed, Visit,
-    ExactDuration, Window, WindowMeasures, replay_workload, replay, time_series, visits,
+    Blocks, Clock, DecisionState, DemandKinds, ExactDuration, Groups, Interval, Log, ReplayJob,
+    Speed, Visit, Window, WindowMeasures, replay, replay_workload, time_series, visits,
 };
 use crate::multiresource::simulator::Contender;
 use crate::multiresource::verbs::known;
@@ -278,15 +278,16 @@ impl<'a> ReplayPlan<'a> {
             Interval::of(means.into_iter().flatten())
         };
         let step = span / STEPS;
-        let ratio = |first: &ReplayResult, mean: fn(&WindowMeasures) -> f64, of: fn(&Visit) -> f64| {
-            // The same blocks are used for both policies, with the larger of the two lengths.
-            let interval = drawn(block.max(first.block)).and_then(|blocks| {
-                let means = |visits: &[Visit]| blocks.means(visits.iter().map(of));
-                Interval::of_ratio(&means(&visits), &means(&first.visits))
-            });
-            let value = mean(&measured) / mean(&first.measured);
-            Ratio { value, interval }
-        };
+        let ratio =
+            |first: &ReplayResult, mean: fn(&WindowMeasures) -> f64, of: fn(&Visit) -> f64| {
+                // The same blocks are used for both policies, with the larger of the two lengths.
+                let interval = drawn(block.max(first.block)).and_then(|blocks| {
+                    let means = |visits: &[Visit]| blocks.means(visits.iter().map(of));
+                    Interval::of_ratio(&means(&visits), &means(&first.visits))
+                });
+                let value = mean(&measured) / mean(&first.measured);
+                Ratio { value, interval }
+            };
         let response = |first| ratio(first, |own| own.mean_response, Visit::response);
         let wait = |first| ratio(first, |own| own.mean_wait, |visit| visit.wait);
         Ok(ReplayResult {

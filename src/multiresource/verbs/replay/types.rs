@@ -2,7 +2,7 @@ use std::cmp::Ordering;
 
 use super::results::TypeRounding;
 use crate::multiresource::replay::{DemandKinds, Log, ReplayJob};
-use crate::multiresource::workload::{TypeAssignment, Fleet};
+use crate::multiresource::workload::{Fleet, TypeAssignment};
 use crate::number::{Decimal, seconds_in};
 use crate::trace::Servers;
 

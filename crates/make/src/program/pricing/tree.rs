@@ -172,7 +172,10 @@ impl<'a> Search<'a> {
 
     fn root(&mut self) -> Open {
         let capacity = self.packing.capacity();
-        let most = self.types.iter().map(|&i| self.packing.max_jobs_in(i, capacity));
+        let most = self
+            .types
+            .iter()
+            .map(|&i| self.packing.max_jobs_in(i, capacity));
         self.nodes.push(Node {
             prices: vec![0.0; capacity.len()],
             branch: None,
@@ -313,7 +316,8 @@ impl<'a> Search<'a> {
     fn take(&mut self, value: f64, schedule: Schedule) {
         self.best = value;
         let all: Vec<usize> = (0..self.packing.types()).collect();
-        self.found.push(self.packing.extended_to_maximal(schedule, &all));
+        self.found
+            .push(self.packing.extended_to_maximal(schedule, &all));
     }
 
     /// Returns the type to branch on and the split: fractional counts first, then the largest jobs.
@@ -412,8 +416,9 @@ fn is_fractional(count: f64) -> bool {
 fn undominated(packing: &Packing, values: &[f64]) -> Vec<usize> {
     let mut types: Vec<usize> = (0..values.len()).filter(|&i| values[i] > 0.0).collect();
     types.sort_by(|&a, &b| values[a].total_cmp(&values[b]).then(a.cmp(&b)));
-    let beats =
-        |k: usize, i: usize| f64::from(packing.max_jobs_in(k, packing.demand(i))) * values[k] >= values[i];
+    let beats = |k: usize, i: usize| {
+        f64::from(packing.max_jobs_in(k, packing.demand(i))) * values[k] >= values[i]
+    };
     let mut kept: Vec<usize> = Vec::new();
     for i in types {
         if !kept.iter().any(|&k| beats(k, i)) {

@@ -80,7 +80,10 @@ impl Analysed {
         }
         let least = claimed::least(objective, workload);
         let above = Cost { numbers }.value(workload, objective) / least - 1.0;
-        let chosen = self.partitioned(fleet).ok().filter(|_| above <= RELEVANT_DIFFERENCE)?;
+        let chosen = self
+            .partitioned(fleet)
+            .ok()
+            .filter(|_| above <= RELEVANT_DIFFERENCE)?;
         Some(Chosen {
             basis: Basis::Analysis,
             skipped: vec![format!(

@@ -7,7 +7,7 @@ use crate::synthesis::{MsfqAnalysis, Synthesis, SynthesisOptions};
 use synth_multiresource::artifact::{
     AdaptiveMsrConfig, AdaptiveQuickswapConfig, Family, MaxWeightConfig, MaxWeightSetupConfig,
     Objective, Preemption, ReservingConfig, ServerFillingConfig, StaticQuickswapConfig, Switching,
-    TdcConfig, TdcParameters, TdcOrder, Zone,
+    TdcConfig, TdcOrder, TdcParameters, Zone,
 };
 use synth_multiresource::policy::{
     Backfilling, BackfillingConfig, Estimates, Priority, QueueOrder, Reservations, ServerFilling,
@@ -159,7 +159,11 @@ fn by_priority(workload: &Workload, is_one_server: bool) -> Vec<Family> {
 /// Scales the prices such that the worth of the most valuable schedule is 1.
 fn prices(workload: &Workload, msr: &Synthesis) -> Vec<f64> {
     let prices = msr.solution.certificate.values(workload.types());
-    let worths = msr.policy.schedules.iter().map(|u| schedule_value(u, &prices));
+    let worths = msr
+        .policy
+        .schedules
+        .iter()
+        .map(|u| schedule_value(u, &prices));
     let dearest = worths.fold(0.0, f64::max);
     prices.iter().map(|p| p / dearest).collect()
 }

@@ -124,7 +124,8 @@ impl Selection<'_> {
             // guarantee.
             let is_last =
                 OWN_RUN * self.trials.left() < SHORTEST && self.candidates.iter().any(has_own);
-            let decides = |n: &usize| self.guarantee_rank(*n) <= 1.0 || self.guarantee_rank(best) > 1.0;
+            let decides =
+                |n: &usize| self.guarantee_rank(*n) <= 1.0 || self.guarantee_rank(best) > 1.0;
             let last = self.best(has_own).filter(|_| is_last).filter(decides);
             let best = last.unwrap_or(best);
             let keeps = |n: usize| self.guarantee_rank(n) <= self.guarantee_rank(best).min(1.0);

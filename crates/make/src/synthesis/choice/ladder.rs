@@ -9,7 +9,7 @@ use std::cmp::Ordering;
 
 use super::guard::Guard;
 use super::trials::{DONE, Trial, Trials, Underway, measured};
-use crate::synthesis::log::{RELEVANT_DIFFERENCE, Steadiness, COMMON_RULES};
+use crate::synthesis::log::{COMMON_RULES, RELEVANT_DIFFERENCE, Steadiness};
 use synth_multiresource::artifact::{Family, Objective};
 use synth_multiresource::simulator::{Estimate, Failure, Ranking};
 use synth_multiresource::workload::Workload;
@@ -336,8 +336,9 @@ impl<'w> Selection<'w> {
         };
         self.all(|_, c| {
             let pair = common(c, &self.candidates[best]);
-            let looks_better =
-                pair.is_some_and(|(own, best)| own.rough_cost < best.rough_cost * (1.0 - RELEVANT_DIFFERENCE));
+            let looks_better = pair.is_some_and(|(own, best)| {
+                own.rough_cost < best.rough_cost * (1.0 - RELEVANT_DIFFERENCE)
+            });
             c.is_eligible && !c.is_unstable() && !c.has_converged() && looks_better
         })
     }

@@ -70,7 +70,11 @@ pub fn choose(
     if !choice.families.are_fixed() {
         selection.search(&analysed.context(fleet))?;
     }
-    selection.compare(candidates::current_rules(fleet.envelope(), options, &analysed))?;
+    selection.compare(candidates::current_rules(
+        fleet.envelope(),
+        options,
+        &analysed,
+    ))?;
     let (basis, is_decided) = selection.decide()?;
     if let Some(unkept) = selection.unkept() {
         return Err(ChoiceError::Unkept(Box::new(unkept)));

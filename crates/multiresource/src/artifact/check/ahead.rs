@@ -166,7 +166,10 @@ mod tests {
                 let other = RelativeCompletions::new(&queue);
                 let furthest = other.relative.iter().copied().fold(f64::MIN, f64::max);
                 let least = other.relative.iter().copied().fold(f64::MAX, f64::min);
-                let law = environment.stationary_distribution().iter().zip(&round.serving);
+                let law = environment
+                    .stationary_distribution()
+                    .iter()
+                    .zip(&round.serving);
                 let slots: f64 = law.map(|(p, slots)| p * f64::from(slots[i])).sum();
                 for (n, (found, expected)) in [
                     (own.capacity, queue.capacity()),

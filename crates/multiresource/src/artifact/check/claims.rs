@@ -7,7 +7,8 @@ use crate::artifact::{Claim, Conditions, HoldsFor, Method, MsrConfig, PartitionC
 use crate::policy::OneOrAll;
 use crate::workload::{JobType, Workload};
 use synth_core::artifact::{
-    ArrivalAssumption, Findings, Grounds, KnownNames, Quantity as _, SizeAssumption, is_close, written,
+    ArrivalAssumption, Findings, Grounds, KnownNames, Quantity as _, SizeAssumption, is_close,
+    written,
 };
 
 /// The relative tolerance for claims about the chain, and for claims about the queues.
@@ -45,7 +46,8 @@ pub(super) fn each(
         findings.within(format!("claims[{n}]"), |f| {
             if let Some(first) = before.insert((claim.quantity, claim.subject(), claim.time()), n) {
                 f.add("", format!("duplicates claims[{first}]"));
-            } else if claim.check_subject(&known, f) && has_its_numbers(claim, document.workload, f) {
+            } else if claim.check_subject(&known, f) && has_its_numbers(claim, document.workload, f)
+            {
                 let name = claim.job_type.as_deref();
                 check(claim, types.iter().position(|kind| name == Some(kind)), f);
             }
@@ -438,7 +440,9 @@ impl Derivation<'_> {
         let (found, quantity) = (self.claim.value, self.claim.quantity);
         if let (Quantity::MeanNumber, Some(i)) = (quantity, self.subject) {
             // The bounds assume exponential sizes.
-            if modelled_size_distribution(self.document, self.subject) != SizeAssumption::Exponential {
+            if modelled_size_distribution(self.document, self.subject)
+                != SizeAssumption::Exponential
+            {
                 return findings.stands("", TOO_LARGE);
             }
             let least = queues.bound(i, Quantity::MeanNumberAtLeast);

@@ -158,7 +158,11 @@ impl<N: Number> Search<'_, N> {
                 }
                 *nodes -= 1;
                 let item = &self.items[self.taken.len()];
-                self.take(self.packing.max_jobs_in(item.kind, &self.room).min(item.most));
+                self.take(
+                    self.packing
+                        .max_jobs_in(item.kind, &self.room)
+                        .min(item.most),
+                );
             } else if !self.retreat() {
                 return Verdict::Bounded;
             }

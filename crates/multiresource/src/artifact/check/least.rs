@@ -35,7 +35,9 @@ impl NumberLowerBounds {
     /// not exponential.
     pub(super) fn new(evidence: Option<&Evidence>, workload: &Workload, rule: &Family) -> Self {
         let types = workload.types();
-        let exponential = types.iter().all(|kind| kind.holding_time().is_exponential());
+        let exponential = types
+            .iter()
+            .all(|kind| kind.holding_time().is_exponential());
         let holds = !workload.has_limits() && (!rule.preempts() || exponential);
         let offered: Vec<f64> = types.iter().map(JobType::offered_load).collect();
         let proof = evidence.filter(|proof| holds && workload.is_poisson() && proof.bound < 1.0);
@@ -116,7 +118,8 @@ mod tests {
             ("size: {law: deterministic, mean: 1}", 0.0),
             ("size: {law: hyperexponential, mean: 1, scv: 4}", 4.0),
         ] {
-            let least = NumberLowerBounds::new(Some(&evidence(0.8, &[1.0])), &workload(size), &first_fit());
+            let least =
+                NumberLowerBounds::new(Some(&evidence(0.8, &[1.0])), &workload(size), &first_fit());
             let exact = 0.8 + 0.64 * (1.0 + scv) / 0.4;
             assert!((least.lower_bound(&[1.0]) - exact).abs() < 1e-12, "{size}");
             assert_eq!(least.missing(&[exact * (1.0 + 1e-12)]), None);

@@ -139,7 +139,9 @@ pub(super) fn certified(document: &Document<'_>, findings: &mut Findings) {
     }
     let pairs = evidence.prices.iter().zip(document.workload.types());
     let prices: Vec<f64> = pairs.map(|(y, kind)| y / kind.offered_load()).collect();
-    let worths = schedules.iter().map(|schedule| schedule_value(schedule, &prices));
+    let worths = schedules
+        .iter()
+        .map(|schedule| schedule_value(schedule, &prices));
     let dearest = worths.fold(0.0, f64::max);
     for (i, (found, price)) in own_prices.iter().zip(&prices).enumerate() {
         let expected = price / dearest;

@@ -59,7 +59,8 @@ impl Draining {
             self.keep_own(schedule, system);
             self.keep_others(schedule, system);
             let lead = self.lead(schedule, system);
-            let passed = lead.is_some_and(|lead| self.backfill.start_one_past(lead, &self.staying, system));
+            let passed =
+                lead.is_some_and(|lead| self.backfill.start_one_past(lead, &self.staying, system));
             if !passed {
                 return;
             }

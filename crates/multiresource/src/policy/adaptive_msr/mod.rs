@@ -4,13 +4,13 @@ mod worth;
 
 pub use settings::{AdaptiveMsrConfig, Switching};
 
-use super::rule::{LET_IN, PolicyConfig, TuningContext, mean_sizes_differ, describe_settings};
+use super::rule::{LET_IN, PolicyConfig, TuningContext, describe_settings, mean_sizes_differ};
 use super::{Event, Information, Policy, System, check};
 use crate::schedule::index_of_largest;
 use crate::workload::{Fleet, Workload};
 use draining::Draining;
 use synth_core::artifact::Findings;
-use worth::{Slots, ScheduleWeights};
+use worth::{ScheduleWeights, Slots};
 
 /// Adaptive MSR, without preemption. It uses the working schedules of a Markovian Service Rate
 /// policy, but switches between them based on the queue lengths instead of a clock.

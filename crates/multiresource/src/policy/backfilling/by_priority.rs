@@ -6,7 +6,7 @@ use super::estimator::{Estimator, JobFacts, LearnedRuntimes};
 use super::priority::Priority;
 use super::queue::Queue;
 use super::running::{Running, Waiting};
-use crate::policy::{Event, Job, Information, System};
+use crate::policy::{Event, Information, Job, System};
 use crate::workload::Workload;
 
 /// The source of the estimates that order the queue.

@@ -2,7 +2,7 @@ use super::choices::{Backfilling, PriorityClasses};
 use super::estimates::SizeEstimates;
 use super::running::Running;
 use crate::policy::room::{covers, reduce};
-use crate::policy::{Event, Job, Information, Policy, System};
+use crate::policy::{Event, Information, Job, Policy, System};
 use crate::workload::Workload;
 
 /// Conservative backfilling. When a job arrives, it gets the earliest reservation that does not

@@ -5,7 +5,7 @@ use super::reservations::Reservations;
 use super::running::Waiting;
 use crate::policy::hosts::Placement;
 use crate::policy::room::{covers, reduce};
-use crate::policy::{Event, Job, Information, Policy, System};
+use crate::policy::{Event, Information, Job, Policy, System};
 
 /// EASY backfilling. Jobs start in queue order until the head of the queue does not fit. The
 /// *shadow time* is the earliest time at which the head is expected to fit, with all of its

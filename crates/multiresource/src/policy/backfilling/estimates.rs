@@ -1,7 +1,7 @@
 use super::estimator::finalized;
 use super::running::{Running, Waiting};
 use super::shortest::MinEstimateTree;
-use crate::policy::{Event, Job, Information, System};
+use crate::policy::{Event, Information, Job, System};
 use crate::workload::Workload;
 
 /// The job sizes that are used by backfilling.

@@ -30,7 +30,8 @@ pub use estimates::Estimates;
 #[cfg(test)]
 pub(super) use estimates::inflated;
 pub use estimator::{
-    Estimator, JobFacts, EstimatedCompletion, LearnedRuntimes, RuntimeEstimate, UserGroup, EstimateQuality, estimate_quality,
+    EstimateQuality, EstimatedCompletion, Estimator, JobFacts, LearnedRuntimes, RuntimeEstimate,
+    UserGroup, estimate_quality,
 };
 pub use greedy::{FCFS, FIRST_FIT, Greedy};
 pub use policy::BackfillingConfig;
@@ -77,7 +78,12 @@ impl Backfilling {
     }
 
     /// Returns the online rule. If its order is based on estimates, they are taken from `guess`.
-    pub fn by_guess(self, workload: &Workload, servers: usize, guess: EstimateSource) -> Box<dyn Policy> {
+    pub fn by_guess(
+        self,
+        workload: &Workload,
+        servers: usize,
+        guess: EstimateSource,
+    ) -> Box<dyn Policy> {
         let QueueOrder::Jobs(priority) = self.order else {
             return self.by_type(workload, servers);
         };

@@ -169,7 +169,10 @@ fn without(inflation: Option<f64>) -> Result<(), Unsuitable> {
 }
 
 fn estimates(workload: &Workload, inflation: Option<f64>) -> Result<Estimates, Unsuitable> {
-    require_known(workload, inflation.is_some() || workload.size_information().is_none())?;
+    require_known(
+        workload,
+        inflation.is_some() || workload.size_information().is_none(),
+    )?;
     if inflation.is_none() && workload.has_limits() {
         return Ok(Estimates::Limits);
     }

@@ -3,7 +3,7 @@ use super::conservative::Profile;
 use super::estimator::LearnedRuntimes;
 use super::queue::Queue;
 use super::reservations::Reservations;
-use crate::policy::{Event, Job, Information, Policy, System};
+use crate::policy::{Event, Information, Job, Policy, System};
 
 /// Backfilling on one server, based on a plan that is created from scratch for each decision.
 ///

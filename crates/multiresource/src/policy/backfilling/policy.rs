@@ -7,11 +7,11 @@ use super::{
 };
 use crate::policy::hosts::{Placement, Zone};
 use crate::policy::pooled::{Pooled, RESERVES};
-use crate::policy::rule::{PolicyConfig, TuningContext, require_known, describe_settings};
+use crate::policy::rule::{PolicyConfig, TuningContext, describe_settings, require_known};
 use crate::policy::{Policy, Unsuitable};
 use crate::workload::{Fleet, SizeInformation, Workload};
 use synth_core::artifact::{Findings, nonnegative};
-use synth_core::number::{in_words, format_number};
+use synth_core::number::{format_number, in_words};
 
 /// The settings of backfilling: order, reservations, size estimates and placement.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -395,7 +395,10 @@ impl Backfilling {
         self.reservations.suit(fleet)?;
         let workload = fleet.envelope();
         let sizes = self.estimates != Estimates::Limits
-            || matches!(workload.size_information(), None | Some(SizeInformation::Size));
+            || matches!(
+                workload.size_information(),
+                None | Some(SizeInformation::Size)
+            );
         require_known(workload, sizes)?;
         let estimates = if sizes {
             Estimates::Inflated(1.0)

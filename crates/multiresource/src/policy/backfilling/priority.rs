@@ -1,7 +1,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use synth_core::artifact::Findings;
-use synth_core::number::{in_words, format_number};
+use synth_core::number::{format_number, in_words};
 
 /// The maximum absolute value of an exponent.
 const MOST: f64 = 20.0;
@@ -110,7 +110,11 @@ impl Priority {
         ];
         for (path, value, least) in all {
             if !(least..=MOST).contains(&value) {
-                findings.differs(path, format_number(value), format!("from {least} to {MOST}"));
+                findings.differs(
+                    path,
+                    format_number(value),
+                    format!("from {least} to {MOST}"),
+                );
             }
         }
         let largest = self.size.abs().max(self.share.abs());

@@ -2,7 +2,7 @@ use super::choices::{Backfilling, PriorityClasses};
 use super::estimates::EstimatedJobs;
 use super::estimator::LearnedRuntimes;
 use super::running::{Running, Waiting};
-use crate::policy::{Event, Job, Information, System};
+use crate::policy::{Event, Information, Job, System};
 use crate::workload::Workload;
 
 /// A queue of waiting jobs that have an order and an estimate. All jobs of a type need the same

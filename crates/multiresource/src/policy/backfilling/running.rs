@@ -57,7 +57,13 @@ impl Running {
 
     /// Returns the time at which a job of type `i` is expected to fit on server `n`, and sets
     /// `free` to the free units of each resource at that time, including the units for this job.
-    pub(crate) fn earliest_fit(&self, i: usize, n: usize, free: &mut Vec<u64>, system: &System) -> f64 {
+    pub(crate) fn earliest_fit(
+        &self,
+        i: usize,
+        n: usize,
+        free: &mut Vec<u64>,
+        system: &System,
+    ) -> f64 {
         let demand = system.demand(i);
         free.clear();
         free.extend((0..demand.len()).map(|j| system.free_on(n, j)));

@@ -6,7 +6,7 @@ pub use online::MaxWeight;
 pub use settings::{MaxWeightConfig, MaxWeightSetupConfig};
 pub use setups::MaxWeightSetups;
 
-use super::rule::{NamedRule, PolicyConfig, TuningContext, mean_sizes_differ, describe_settings};
+use super::rule::{NamedRule, PolicyConfig, TuningContext, describe_settings, mean_sizes_differ};
 use super::{Policy, check};
 use crate::schedule::Packing;
 use crate::workload::{Fleet, JobType, Workload};

@@ -207,7 +207,9 @@ struct Bound {
 
 impl Bound {
     fn new(packing: &Packing) -> Self {
-        let most: Vec<u32> = (0..packing.types()).map(|i| packing.max_jobs_alone(i)).collect();
+        let most: Vec<u32> = (0..packing.types())
+            .map(|i| packing.max_jobs_alone(i))
+            .collect();
         Bound {
             knapsack: Knapsack::new(packing).at_most(STEPS),
             values: vec![0; most.len()],

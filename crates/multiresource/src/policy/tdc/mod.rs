@@ -7,7 +7,7 @@
 mod settings;
 mod target;
 
-pub use settings::{TdcConfig, TdcParameters, TdcOrder};
+pub use settings::{TdcConfig, TdcOrder, TdcParameters};
 
 use super::drain::DrainEstimator;
 use super::room::{PackedDemand, Words};
@@ -16,7 +16,7 @@ use super::{Event, Policy, System, check};
 use crate::schedule::Packing;
 use crate::workload::{Fleet, Workload};
 use synth_core::artifact::Findings;
-use target::{DecisionState, Fixed, Lead, DrainMode, Target};
+use target::{DecisionState, DrainMode, Fixed, Lead, Target};
 
 /// Targets, drain, commitment (TDC), without preemption. Among the sets of jobs that could run
 /// together, it moves to the set that earns the most per time, including the time of the drain.

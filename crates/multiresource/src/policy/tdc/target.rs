@@ -1,4 +1,4 @@
-use super::settings::{TdcConfig, TdcParameters, TdcOrder};
+use super::settings::{TdcConfig, TdcOrder, TdcParameters};
 use crate::policy::System;
 use crate::policy::drain::{DrainEstimator, prices};
 use crate::policy::room::{PackedDemand, Words};
@@ -109,7 +109,8 @@ pub(super) enum DrainMode {
 }
 
 impl DrainMode {
-    pub(super) const WAYS: [DrainMode; 3] = [DrainMode::Keeping, DrainMode::OneMore, DrainMode::All];
+    pub(super) const WAYS: [DrainMode; 3] =
+        [DrainMode::Keeping, DrainMode::OneMore, DrainMode::All];
 }
 
 #[derive(Clone, Debug)]
@@ -220,7 +221,13 @@ impl<U: Words> Target<U> {
         Some(leads)
     }
 
-    fn make_room(&mut self, i: usize, making: DrainMode, fixed: &Fixed<U>, state: &DecisionState<U>) {
+    fn make_room(
+        &mut self,
+        i: usize,
+        making: DrainMode,
+        fixed: &Fixed<U>,
+        state: &DecisionState<U>,
+    ) {
         let one_more = (state.running[i] + 1).min(state.there[i]);
         match making {
             DrainMode::Keeping => {

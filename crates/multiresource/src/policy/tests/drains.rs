@@ -3,7 +3,7 @@ use crate::policy::drain::DrainEstimator;
 use crate::policy::room::PackedDemand;
 use crate::policy::{
     BackfillingConfig, Family, Guard, GuardedConfig, Preemption, ReservingConfig, Route, TdcConfig,
-    TdcParameters, TdcOrder, section_seven,
+    TdcOrder, TdcParameters, section_seven,
 };
 use crate::schedule::Packing;
 

@@ -187,7 +187,8 @@ fn growth_that_reverses_is_not_unstable() {
     let run = run.simulate(&model("one_or_all"), &events(5_000_000), quiet);
     let run = run.unwrap();
     assert_eq!(run.health, Health::Unsettled);
-    let is_unsettled = matches!(run.unsettled, Some(NotConverged::Turns { jobs }) if jobs > 100_000);
+    let is_unsettled =
+        matches!(run.unsettled, Some(NotConverged::Turns { jobs }) if jobs > 100_000);
     assert!(is_unsettled, "{:?}", run.unsettled);
 }
 

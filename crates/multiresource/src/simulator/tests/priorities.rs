@@ -59,7 +59,11 @@ fn rejects_priority_rules_without_priorities() {
             "kind: multiresource\ntime_unit: s\n{servers}\njobs:\n  - {{name: a, demand: {{cpu: 1}}, arrival_rate: 1, mean_size: 1}}\n"
         );
         let fleet = Fleet::parse(&text, "none").unwrap().workload;
-        let why = rule("priority").build_policy(&fleet).err().unwrap().to_string();
+        let why = rule("priority")
+            .build_policy(&fleet)
+            .err()
+            .unwrap()
+            .to_string();
         let is_named = why.contains("no type of the workload has a `priority`");
         assert!(is_named, "{why}");
         assert!(why.contains("rules that can are first-fit"), "{why}");

@@ -78,7 +78,10 @@ fn equal_spellings_have_equal_digests() {
             assert!(is_near, "{own:?}");
             if slot == "arrivals" {
                 assert_eq!(own.is_poisson(), numbers.ends_with("poisson"), "{own:?}");
-                assert_eq!(own.is_memoryless(), own.arrivals().equal_size_fraction() == 0.0);
+                assert_eq!(
+                    own.is_memoryless(),
+                    own.arrivals().equal_size_fraction() == 0.0
+                );
             }
         }
     }
@@ -128,7 +131,10 @@ fn scaling_changes_the_rate_of_every_process() {
         for (kind, scaled) in fleet.types().iter().zip(scaled.types()) {
             assert!((scaled.arrival_rate() - 0.5 * kind.arrival_rate()).abs() < 1e-15);
             assert_eq!(scaled.arrivals().name(), kind.arrivals().name());
-            assert_eq!(scaled.arrivals().equal_size_fraction(), kind.arrivals().equal_size_fraction());
+            assert_eq!(
+                scaled.arrivals().equal_size_fraction(),
+                kind.arrivals().equal_size_fraction()
+            );
         }
         let (own, other) = (fleet.envelope(), scaled.envelope());
         assert_eq!(own.modulation(), other.modulation());

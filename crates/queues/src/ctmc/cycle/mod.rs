@@ -126,7 +126,12 @@ impl<'a> Cycle<'a> {
 
     /// Returns `P(T > t)` for each of these times, or `None` if it needs more than `budget`
     /// operations or too much memory.
-    pub fn response_tails(&self, queue: &ModulatedQueue<'_>, times: &[f64], budget: f64) -> Option<Vec<f64>> {
+    pub fn response_tails(
+        &self,
+        queue: &ModulatedQueue<'_>,
+        times: &[f64],
+        budget: f64,
+    ) -> Option<Vec<f64>> {
         let staying = tagged::staying(queue, times, self.populated(), budget)?;
         let rewards: Vec<Reward> = staying.into_iter().map(Reward::Listed).collect();
         Some(self.means(&rewards))

@@ -134,6 +134,9 @@ fn every_distribution_reads_back() {
     for size in laws() {
         let json = serde_json::to_string(&size).unwrap();
         assert!(json.contains(&format!("\"law\":\"{}\"", size.name())));
-        assert_eq!(serde_json::from_str::<SizeDistribution>(&json).unwrap(), size);
+        assert_eq!(
+            serde_json::from_str::<SizeDistribution>(&json).unwrap(),
+            size
+        );
     }
 }

@@ -11,7 +11,7 @@
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
-use super::{Outcome, File, Line, Opened, RawJob, Reader, Rows};
+use super::{File, Line, Opened, Outcome, RawJob, Reader, Rows};
 use crate::trace::fields::{
     self, Fault, amount, clock_ticks, is_placeholder, is_unknown, ticks, whole,
 };

@@ -3,7 +3,7 @@
 //! (Parallel Workloads Archive, version 2.2; S. J. Chapin et al., Benchmarks and Standards for the
 //! Evaluation of Parallel Job Schedulers, JSSPP 1999).
 
-use super::{Outcome, File, Line, Opened, RawJob, Rows};
+use super::{File, Line, Opened, Outcome, RawJob, Rows};
 use crate::trace::fields::{Fault, MOST, number};
 use crate::trace::{Reason, ServerShape, Servers, Tick, TraceError};
 use synth_core::number::{Decimal, stamp};
@@ -134,7 +134,11 @@ fn job(
         (partition, queue) => [partition, name(field::GROUP), queue],
     };
     // The parts of a job have the number of the job.
-    let id = if fate == Outcome::Part { b"" } else { rows.id() };
+    let id = if fate == Outcome::Part {
+        b""
+    } else {
+        rows.id()
+    };
     Ok(Some(RawJob {
         start: wait.map(|wait| submit + wait.round() as i64),
         limit: Some(limit),

@@ -8,13 +8,13 @@ use std::io::Cursor;
 use itertools::Itertools as _;
 
 use super::sacct::{State, state};
-use super::{Outcome, File, Line, Opened, RawJob, Reader, Rows, TraceFormat};
+use super::{File, Line, Opened, Outcome, RawJob, Reader, Rows, TraceFormat};
 use crate::trace::account::name;
 use crate::trace::fields::{
     Fault, amount, clock_ticks, instant, is_placeholder, is_unknown, number, ticks,
 };
 use crate::trace::{Account, Observed, ReadOptions, ServerShape, Tick, TraceError};
-use found::{END, ColumnFinder, ROLES, columns_of};
+use found::{ColumnFinder, END, ROLES, columns_of};
 use synth_core::number::{clock, stamp};
 use units::{CALENDAR, is_read, notation};
 

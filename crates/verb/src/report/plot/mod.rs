@@ -8,7 +8,7 @@ mod sheet;
 
 use itertools::Itertools as _;
 
-use crate::report::{readable_unit, number};
+use crate::report::{number, readable_unit};
 use marks::{COLORS, DASHES, MOST, SHAPES};
 use synth_simulation::Estimate;
 

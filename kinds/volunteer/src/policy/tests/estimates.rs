@@ -60,7 +60,9 @@ fn new_versions_inherit_at_most_ten_results() {
     new.add_turnaround(copied.turnaround + 11.0);
     assert!((new.turnaround - copied.turnaround - 1.0).abs() < 1e-12);
     let mut few = History::default();
-    [3.0, 5.0, 10.0].into_iter().for_each(|t| few.add_turnaround(t));
+    [3.0, 5.0, 10.0]
+        .into_iter()
+        .for_each(|t| few.add_turnaround(t));
     assert!((few.turnaround - 6.0).abs() < 1e-12);
 }
 

@@ -10,7 +10,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use clap::Args;
 
 use super::SEED;
-use crate::judge::{ChosenRule, WalkForward, SelectionCriteria, JudgeObjective, LogWindows, QueueRule};
+use crate::judge::{
+    ChosenRule, JudgeObjective, LogWindows, QueueRule, SelectionCriteria, WalkForward,
+};
 pub use results::Judged;
 use results::Judging;
 use synth_traces::replay::{Log, Speed};
@@ -75,7 +77,9 @@ impl Arguments {
     fn goal(&self, log: &Log) -> SelectionCriteria {
         SelectionCriteria {
             objective: self.minimize,
-            longest: self.longest.or_else(|| SelectionCriteria::default_wait_bound(log)),
+            longest: self
+                .longest
+                .or_else(|| SelectionCriteria::default_wait_bound(log)),
             now: self.now,
         }
     }

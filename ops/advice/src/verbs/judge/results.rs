@@ -6,9 +6,10 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::judge::{
-    WalkForward, SelectionCriteria, JudgedWindow, LogWindows, EstimateAccuracy, WaitSummary, WaitsAndSizes, baseline_rules,
+    EstimateAccuracy, JudgedWindow, LogWindows, SelectionCriteria, WaitSummary, WaitsAndSizes,
+    WalkForward, baseline_rules,
 };
-use synth_traces::replay::{Blocks, Interval, DemandKinds, Log, LogError, bounded_slowdown};
+use synth_traces::replay::{Blocks, DemandKinds, Interval, Log, LogError, bounded_slowdown};
 use synth_verb::VerbResult;
 
 pub(super) struct Judging<'a> {

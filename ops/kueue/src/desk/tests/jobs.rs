@@ -117,7 +117,7 @@ fn releases_all_pods_of_a_group() {
         .cluster
         .owners
         .extend([("p".into(), p), ("q".into(), q)]);
-    let at = |now: f64| HostMoment { now, wall: 0 };
+    let at = |now: f64| Timestamps { now, wall: 0 };
     let round = scene.desk.look(&scene.cluster, at(1.0));
     assert_eq!(round.releases[0].owners.len(), 2);
     // The second request failed, so only the first pod has lost its gate.
@@ -220,6 +220,6 @@ fn reports_ten_thousand_waiting_jobs_once() {
     assert_eq!(scene.released().len(), 2);
     let round = scene
         .desk
-        .look(&scene.cluster, HostMoment { now: 2.0, wall: 2 });
+        .look(&scene.cluster, Timestamps { now: 2.0, wall: 2 });
     assert_eq!(round.decided.told, [], "unchanged jobs are not reported");
 }

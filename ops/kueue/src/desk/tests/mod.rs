@@ -148,7 +148,7 @@ impl Scene {
 
     fn look(&mut self) -> (Vec<String>, Vec<Concern>) {
         self.now += 1.0;
-        let at = HostMoment {
+        let at = Timestamps {
             now: self.now,
             wall: 1_767_225_600 + self.now as i64,
         };

@@ -46,7 +46,7 @@ fn jobs_without_capacity_do_not_block_others() {
             .scheduler
             .waits("b")
             .unwrap()
-            .is_shut_out
+            .lacks_capacity
     );
 }
 
@@ -71,7 +71,7 @@ fn gangs_start_on_whole_servers() {
     scene.gang("h", gated(), &[]);
     let round = scene
         .desk
-        .look(&scene.cluster, HostMoment { now: 1.0, wall: 0 });
+        .look(&scene.cluster, Timestamps { now: 1.0, wall: 0 });
     scene.now = 1.0;
     assert_eq!(round.releases.len(), 1, "four servers, three for each gang");
     assert_eq!(round.releases[0].mark.nodes.len(), 3);

@@ -2,7 +2,7 @@
 
 use super::cases;
 use super::{fault, row};
-use crate::commands::{Hold, JobState, JobKey, NodeState, Nodes, QueueRow, SlurmQueue};
+use crate::commands::{Hold, JobKey, JobState, NodeState, Nodes, QueueRow, SlurmQueue};
 
 const QUEUE: &[u8] = include_bytes!("recorded/queue-22.05.txt");
 const NODES: &[u8] = include_bytes!("recorded/nodes-22.05.txt");

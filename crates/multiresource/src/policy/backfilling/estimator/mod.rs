@@ -28,7 +28,7 @@ pub(super) use history::finalized;
 use history::{History, Kind};
 use recent::{RecentMean, rounded};
 use tree::{FEATURES, Trees};
-pub use worth::{EstimatedCompletion, UserGroup, EstimateQuality, estimate_quality};
+pub use worth::{EstimateQuality, EstimatedCompletion, UserGroup, estimate_quality};
 
 /// The method that is used to estimate the size of a job.
 #[derive(

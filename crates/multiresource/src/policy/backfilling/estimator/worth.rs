@@ -64,7 +64,11 @@ pub fn estimate_quality(jobs: &[EstimatedCompletion]) -> [EstimateQuality; 3] {
     })
 }
 
-fn worth_of(users: UserGroup, jobs: &[EstimatedCompletion], among: impl Fn(&EstimatedCompletion) -> bool) -> EstimateQuality {
+fn worth_of(
+    users: UserGroup,
+    jobs: &[EstimatedCompletion],
+    among: impl Fn(&EstimatedCompletion) -> bool,
+) -> EstimateQuality {
     let (mut right, mut pairs) = (0.0, 0);
     let mut ratios = Vec::new();
     for (n, job) in jobs.iter().enumerate().filter(|(_, job)| among(job)) {

@@ -50,7 +50,7 @@ pub mod multiresource;
 pub use synth_compatibility as compatibility;
 pub use synth_core::{artifact, document, number};
 pub use synth_malleable as malleable;
-pub use synth_queues::{ctmc, law};
+pub use synth_queues::{ctmc, distribution};
 pub use synth_simulation as simulation;
 pub use synth_slurm::commands as slurm;
 pub use synth_traces::trace;

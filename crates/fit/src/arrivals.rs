@@ -3,7 +3,7 @@ use std::collections::BTreeMap;
 use super::dispersion::RateModulation;
 use super::report::short;
 use synth_core::number::Decimal;
-use synth_queues::law::{ArrivalProcess, CommonModulation};
+use synth_queues::distribution::{ArrivalProcess, CommonModulation};
 
 /// Builds a modulated Poisson process that has two states, the rate `λ` \[1/s\], the index of
 /// dispersion `1 + κ`, and the relaxation rate `r` (`forgets`).

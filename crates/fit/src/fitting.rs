@@ -13,7 +13,7 @@ use super::types::{Types, in_seconds};
 use super::{Dispersion, RateModulation};
 use synth_core::number::Decimal;
 use synth_multiresource::workload::{FleetDocument, JobDocument, SizeInformation};
-use synth_queues::law::{ArrivalProcess, CommonModulation, SizeDistribution};
+use synth_queues::distribution::{ArrivalProcess, CommonModulation, SizeDistribution};
 use synth_traces::trace::{Observed, TraceJob};
 
 /// Minimum number of jobs for a type to have an empirical size distribution and a modulated rate.

@@ -16,7 +16,7 @@ use itertools::Itertools as _;
 
 use super::report::short;
 use synth_core::number::Decimal;
-use synth_queues::law::CommonModulation;
+use synth_queues::distribution::CommonModulation;
 
 const MOST: usize = 4;
 /// The maximum number of states of a modulation.

@@ -7,7 +7,7 @@ use synth_traces::trace::TraceError;
 
 use super::*;
 use synth_multiresource::workload::Workload;
-use synth_queues::law::ArrivalProcess;
+use synth_queues::distribution::ArrivalProcess;
 use synth_simulation::{RandomStream, Streams};
 use synth_traces::trace::{self, Servers, Source};
 

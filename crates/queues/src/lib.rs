@@ -4,8 +4,8 @@
 //! It is used by the code that makes policies and by the code that checks them, and it does not
 //! depend on the kind of workload.
 //!
-//! - A [`Size`](law::Size) is a distribution of job sizes, and an
-//!   [`ArrivalProcess`](law::ArrivalProcess) describes when jobs arrive. Both are read from
+//! - A [`Size`](distribution::Size) is a distribution of job sizes, and an
+//!   [`ArrivalProcess`](distribution::ArrivalProcess) describes when jobs arrive. Both are read from
 //!   documents.
 //! - An [`Environment`](ctmc::Environment) is a Markov chain, and a
 //!   [`ModulatedQueue`](ctmc::ModulatedQueue) is a queue whose number of servers depends on the
@@ -37,4 +37,4 @@
 //! that describe the algorithms are cited in each module.
 
 pub mod ctmc;
-pub mod law;
+pub mod distribution;

@@ -4,7 +4,7 @@ use super::{
     Sample, Sampler, Settings, Stay, Streams, judge_all, replicate,
 };
 use synth_core::artifact::{Claim, Quantity, Side, ViolatedAssumptions};
-use synth_queues::law::SizeDistribution;
+use synth_queues::distribution::SizeDistribution;
 
 /// A queueing discipline, which is used to decide how the servers are shared between jobs.
 pub trait Discipline: Send {

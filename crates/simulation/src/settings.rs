@@ -5,7 +5,7 @@ use std::time::Duration;
 use rayon::prelude::*;
 
 use super::watch::Watch;
-use synth_queues::law::SizeDistribution;
+use synth_queues::distribution::SizeDistribution;
 
 /// A class of jobs as seen by statistics; one for each type of the workload, in its order.
 #[derive(Clone, Debug, PartialEq)]

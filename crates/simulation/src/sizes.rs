@@ -1,7 +1,7 @@
 use super::random::{Alias, RandomStream};
 use synth_core::number::Decimal;
 use synth_queues::ctmc::PhaseType;
-use synth_queues::law::{SizeDistribution, lognormal, weibull};
+use synth_queues::distribution::{SizeDistribution, lognormal, weibull};
 
 /// Draws the size of a job \[time\], which is always greater than 0. If the sizes are
 /// deterministic, no random numbers are used.

@@ -1,5 +1,5 @@
 use crate::artifact::Quantity as _;
-use crate::law::SizeDistribution;
+use crate::distribution::SizeDistribution;
 use crate::multiresource::artifact::{Claim, Method};
 use crate::multiresource::policy::Backfilling;
 use crate::multiresource::simulator::{

@@ -1,7 +1,7 @@
 use super::{CertificateError, PriceCut, costs};
 use crate::artifact::Objective;
 use crate::workload::Fleet;
-use synth_queues::law::SizeDistribution;
+use synth_queues::distribution::SizeDistribution;
 
 struct Priced<'a> {
     rate: f64,

@@ -1,6 +1,6 @@
 use super::backfilling::{EstimatedJobs, Estimates, Waiting};
+use super::capacity::PackedDemand;
 use super::drain::DrainEstimator;
-use super::room::PackedDemand;
 use super::{Event, Information, System};
 use crate::schedule::Packing;
 use crate::workload::Workload;

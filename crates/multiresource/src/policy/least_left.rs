@@ -1,4 +1,4 @@
-use super::room::{covers, reduce};
+use super::capacity::{covers, reduce};
 use super::rule::{NamedRule, require_known};
 use super::{Event, Information, Job, Policy, System, Unsuitable};
 use crate::workload::Workload;

@@ -19,6 +19,7 @@
 mod adaptive_msr;
 mod backfill;
 mod backfilling;
+mod capacity;
 pub(crate) mod check;
 mod cluster;
 mod drain;
@@ -39,7 +40,6 @@ mod queued;
 mod quickswap;
 mod randomized_timers;
 mod reserving;
-mod room;
 mod rule;
 mod served;
 mod server_filling;

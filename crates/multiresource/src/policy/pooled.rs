@@ -1,6 +1,6 @@
 use super::backfilling::{BackfillingConfig, PriorityClasses, Reservations, oldest};
+use super::capacity::PackedDemand;
 use super::drain::DrainEstimator;
-use super::room::PackedDemand;
 use super::{Event, Hosts, Policy, System};
 use crate::schedule::Packing;
 use crate::workload::Fleet;

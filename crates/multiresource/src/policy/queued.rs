@@ -1,6 +1,6 @@
 use fixedbitset::FixedBitSet;
 
-use super::room::ServerCapacity;
+use super::capacity::ServerCapacity;
 
 const EMPTY: u64 = u64::MAX;
 

@@ -1,11 +1,11 @@
 //! The [`System`] that is used by a rule. See `view` to read it, and `drive` for the caller.
 
 use super::Policy;
+use super::capacity::ServerCapacity;
 use super::hosts::Hosts;
 use super::jobs::{Action, Counters, Entry, Job, Ticket, Type, Violation};
 use super::pools::Pools;
 use super::queued::Queued;
-use super::room::ServerCapacity;
 use crate::schedule::Packing;
 use crate::workload::{Fleet, Workload};
 use synth_simulation::Meter;

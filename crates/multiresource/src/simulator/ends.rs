@@ -3,7 +3,7 @@ use std::collections::BTreeSet;
 use crate::policy::{Action, System};
 use crate::workload::{JobType, SizeInformation, Workload};
 use synth_core::number::Decimal;
-use synth_queues::law::SizeDistribution;
+use synth_queues::distribution::SizeDistribution;
 use synth_simulation::{CompletionQueue, RandomStream, Sampler};
 
 /// A calendar of the ends of the running jobs, which is not visible to the policy. The end of a job

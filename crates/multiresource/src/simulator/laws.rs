@@ -1,6 +1,6 @@
 use crate::workload::{JobType, Workload};
 use synth_core::number::Decimal;
-use synth_queues::law::{ArrivalProcess, CommonModulation};
+use synth_queues::distribution::{ArrivalProcess, CommonModulation};
 use synth_simulation::{
     Arrivals, Batches, Modulated, Process, RandomStream, Sampler, numbers, weights,
 };
@@ -80,7 +80,7 @@ mod tests {
     use super::*;
     use crate::workload::Workload;
     use statrs::function::erf::erfc;
-    use synth_queues::law::SizeDistribution;
+    use synth_queues::distribution::SizeDistribution;
     use synth_simulation::Streams;
 
     fn sampler(law: &str) -> (Sampler, SizeDistribution) {

@@ -3,7 +3,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::policy::Counters;
 use crate::workload::{Fleet, JobType, Workload};
-use synth_queues::law::CommonModulation;
+use synth_queues::distribution::CommonModulation;
 use synth_simulation::{self as simulation, EndedRuns, Estimate, JobClass, Sample, Stretch};
 
 /// The results of a simulation.

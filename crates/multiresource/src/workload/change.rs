@@ -2,7 +2,7 @@ use super::document::Amount;
 use super::{Fleet, Shape, Workload};
 use synth_core::document::{DocumentError, Fault, place};
 use synth_core::number::{Decimal, format_number};
-use synth_queues::law::SizeDistribution;
+use synth_queues::distribution::SizeDistribution;
 
 impl Fleet {
     /// Returns a copy of this fleet in which all of the arrival rates are multiplied by `factor`.

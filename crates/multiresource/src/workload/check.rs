@@ -2,7 +2,9 @@ use super::document::{FleetDocument, JobDocument};
 use super::{Fleet, JobType, Resource, SizeInformation, Workload, most_alone};
 use synth_core::document::{DocumentError, Fault, FaultsAt, WorkloadDocument as _, place};
 use synth_core::number::{Decimal, Units, in_units};
-use synth_queues::law::{ArrivalProcess, CommonModulation, HoldingTime, Part, SizeDistribution};
+use synth_queues::distribution::{
+    ArrivalProcess, CommonModulation, HoldingTime, Part, SizeDistribution,
+};
 
 /// The maximum number of jobs of a type on a server. For more of them, use a fluid model.
 const MOST_ALONE: u64 = 1_000_000;

@@ -10,7 +10,7 @@ use synth_core::document::{
     WorkloadDocument, place, read_file, synonym_of, to_yaml,
 };
 use synth_core::number::Decimal;
-use synth_queues::law::{ArrivalProcess, CommonModulation, SizeDistribution};
+use synth_queues::distribution::{ArrivalProcess, CommonModulation, SizeDistribution};
 
 /// A workload with jobs of several types, which need amounts of resources on one server (`server`)
 /// or several (`servers`).

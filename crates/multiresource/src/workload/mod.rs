@@ -85,7 +85,9 @@ use serde::{Deserialize, Serialize};
 
 use synth_core::document::{Fault, place, within};
 use synth_core::number::Decimal;
-use synth_queues::law::{self, ArrivalProcess, CommonModulation, HoldingTime, SizeDistribution};
+use synth_queues::distribution::{
+    self, ArrivalProcess, CommonModulation, HoldingTime, SizeDistribution,
+};
 
 /// A valid workload with K ≥ 1 job types on a server with R ≥ 1 resources.
 #[derive(Clone, Debug, PartialEq)]
@@ -118,7 +120,7 @@ impl SizeInformation {
         };
         let place = place!("known", "limit");
         let faults = factor.faults(
-            law::Part::Other("factor"),
+            distribution::Part::Other("factor"),
             "limits over sizes",
             "times the size",
         );

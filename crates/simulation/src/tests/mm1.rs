@@ -10,7 +10,7 @@ use crate::sample::Sample;
 use crate::settings::{JobClass, Settings};
 use crate::statistics::Estimate;
 use synth_core::number::Decimal;
-use synth_queues::law::SizeDistribution;
+use synth_queues::distribution::SizeDistribution;
 
 struct Fcfs {
     jobs: VecDeque<(f64, f64)>,

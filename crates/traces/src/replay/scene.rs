@@ -7,7 +7,7 @@ use synth_core::document::DocumentError;
 use synth_core::number::Decimal;
 use synth_multiresource::policy::{Job as Come, System};
 use synth_multiresource::workload::{Fleet, FleetDocument, JobDocument, SizeInformation, Workload};
-use synth_queues::law::SizeDistribution;
+use synth_queues::distribution::SizeDistribution;
 
 /// The demands of jobs, which are either exact or rounded to those of the types.
 #[derive(Clone, Debug)]

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use crate::analysis::{Load, Means};
 use crate::simulator::{Rule, Run, simulate};
 use crate::workload::{Cluster, Trial};
-use synth_queues::law::SizeDistribution;
+use synth_queues::distribution::SizeDistribution;
 use synth_simulation::{Progress, Settings};
 
 /// The options that can be set by the user.

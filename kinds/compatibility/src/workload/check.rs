@@ -6,7 +6,7 @@ use std::ops::RangeInclusive;
 use super::{AssignmentRecord, Class, ClassRecord, Cluster, ClusterDocument, Server};
 use synth_core::document::{CheckedOrFaults, Fault, FaultsAt, place, suggest};
 use synth_core::number::Decimal;
-use synth_queues::law::{Part, SizeDistribution};
+use synth_queues::distribution::{Part, SizeDistribution};
 
 /// The mean sizes for which multiples and squares are valid floating-point numbers.
 const MEANS: RangeInclusive<f64> = 1e-150..=1e150;

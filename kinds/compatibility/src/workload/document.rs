@@ -7,7 +7,7 @@ use synth_core::document::{
     unit_of_time,
 };
 use synth_core::number::Decimal;
-use synth_queues::law::SizeDistribution;
+use synth_queues::distribution::SizeDistribution;
 
 /// A workload where each job can only run on some of the servers. A job can run on several servers
 /// at the same time. Exactly one of `mean_size` and `size` must be given, and either `servers` with

@@ -11,7 +11,7 @@ pub use trial::Trial;
 
 use synth_core::document::WorkloadDocument as _;
 use synth_core::number::Decimal;
-use synth_queues::law::SizeDistribution;
+use synth_queues::distribution::SizeDistribution;
 use synth_simulation as simulation;
 
 /// A workload that has been checked.

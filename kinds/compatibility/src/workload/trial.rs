@@ -1,5 +1,5 @@
 use synth_core::number::Decimal;
-use synth_queues::law::SizeDistribution;
+use synth_queues::distribution::SizeDistribution;
 
 /// A size distribution that is used to test how much the policy depends on the sizes (section 5 of
 /// the balanced-fairness paper).

@@ -6,7 +6,7 @@ use synth_core::document::{
     CheckedOrFaults, Fault, FaultsAt, Place, SUPPORTED_RANGE, place, within,
 };
 use synth_core::number::Decimal;
-use synth_queues::law::{Part, SizeDistribution};
+use synth_queues::distribution::{Part, SizeDistribution};
 use synth_simulation::Streams;
 
 const MOST_JOBS: usize = 100_000;

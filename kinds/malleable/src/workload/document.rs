@@ -7,7 +7,7 @@ use synth_core::document::{
     unit_of_time,
 };
 use synth_core::number::Decimal;
-use synth_queues::law::SizeDistribution;
+use synth_queues::distribution::SizeDistribution;
 
 /// A workload with malleable jobs. Exactly one of `jobs`, `sizes` and `arrivals` must be given.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

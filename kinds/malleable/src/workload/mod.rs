@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use synth_core::document::WorkloadDocument as _;
 use synth_core::number::Decimal;
-use synth_queues::law::SizeDistribution;
+use synth_queues::distribution::SizeDistribution;
 use synth_simulation::JobClass;
 
 /// The objective to minimize, where `T_i` is the time at which the job `i` ends.

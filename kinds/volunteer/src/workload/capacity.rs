@@ -1,7 +1,7 @@
 //! This module computes upper bounds on the work that the hosts can do, to check if it is enough.
 
 use super::{Batch, Campaign, HostsRecord, Processor, Quality, Version};
-use synth_queues::law::SizeDistribution;
+use synth_queues::distribution::SizeDistribution;
 
 /// The mean capacity of all hosts for a set of applications.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

@@ -5,7 +5,7 @@ use super::{Batch, Campaign, Version};
 use synth_core::artifact::written;
 use synth_core::document::{Fault, FaultsAt, SUPPORTED_RANGE, suggest};
 use synth_core::number::Decimal;
-use synth_queues::law::{Part, SizeDistribution};
+use synth_queues::distribution::{Part, SizeDistribution};
 
 /// The maximum number of jobs in total, in the queue of a host, and in the queue of a group.
 const MOST_DONE: f64 = 1e8;

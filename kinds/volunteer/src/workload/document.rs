@@ -7,7 +7,7 @@ use synth_core::document::{
     unit_of_time,
 };
 use synth_core::number::Decimal;
-use synth_queues::law::SizeDistribution;
+use synth_queues::distribution::SizeDistribution;
 
 /// A campaign, which consists of batches of jobs that run on the hosts of volunteers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -13,7 +13,7 @@ pub use document::{
     PolicyRecord, Processor, Quality, VersionRecord,
 };
 
-use synth_queues::law::SizeDistribution;
+use synth_queues::distribution::SizeDistribution;
 
 /// A campaign that has been checked.
 #[derive(Clone, Debug, PartialEq)]

@@ -6,8 +6,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::artifact::Changes;
+use crate::distribution::SizeDistribution;
 use crate::kind::{NamedPolicy, VerbError, refuse};
-use crate::law::SizeDistribution;
 use crate::multiresource::MultiresourceKind;
 use crate::multiresource::replay::{
     Clock, DecisionState, ReplayJob, Visit, record, replay, visits,

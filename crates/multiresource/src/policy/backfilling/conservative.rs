@@ -1,7 +1,7 @@
 use super::choices::{Backfilling, PriorityClasses};
 use super::estimates::SizeEstimates;
 use super::running::Running;
-use crate::policy::room::{covers, reduce};
+use crate::policy::capacity::{covers, reduce};
 use crate::policy::{Event, Information, Job, Policy, System};
 use crate::workload::Workload;
 

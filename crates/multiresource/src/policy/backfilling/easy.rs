@@ -3,8 +3,8 @@ use super::estimator::LearnedRuntimes;
 use super::queue::Queue;
 use super::reservations::Reservations;
 use super::running::Waiting;
+use crate::policy::capacity::{covers, reduce};
 use crate::policy::hosts::Placement;
-use crate::policy::room::{covers, reduce};
 use crate::policy::{Event, Information, Job, Policy, System};
 
 /// EASY backfilling. Jobs start in queue order until the head of the queue does not fit. The

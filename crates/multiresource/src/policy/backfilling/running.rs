@@ -1,6 +1,6 @@
 use std::collections::HashMap;
 
-use crate::policy::room::covers;
+use crate::policy::capacity::covers;
 use crate::policy::{Job, System};
 
 #[derive(Clone, Copy, Debug)]

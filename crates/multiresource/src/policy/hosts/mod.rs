@@ -7,7 +7,7 @@ pub(super) use open::Openings;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::room::PackedDemand;
+use super::capacity::PackedDemand;
 use crate::schedule::Packing;
 use crate::workload::{Fleet, Shape, Workload};
 use synth_core::artifact::Findings;

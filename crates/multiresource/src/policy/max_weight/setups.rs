@@ -1,6 +1,6 @@
 use super::online::MaxWeight;
 use super::settings::MaxWeightSetupConfig;
-use crate::policy::room::{covers, reduce};
+use crate::policy::capacity::{covers, reduce};
 use crate::policy::{Event, Policy, System};
 use crate::schedule::Schedule;
 use crate::workload::Workload;

@@ -2,7 +2,7 @@ use fixedbitset::FixedBitSet;
 
 use super::settings::{Admission, Backfill, Drain, EmptySlots, MsrConfig, Preemption};
 use super::slots::Slots;
-use crate::policy::room::{covers, reduce};
+use crate::policy::capacity::{covers, reduce};
 use crate::policy::type_set::next;
 use crate::policy::{Event, Policy, System, in_words};
 use crate::schedule::index_of_largest;

@@ -9,8 +9,8 @@ mod target;
 
 pub use settings::{TdcConfig, TdcOrder, TdcParameters};
 
+use super::capacity::{PackedDemand, Words};
 use super::drain::DrainEstimator;
-use super::room::{PackedDemand, Words};
 use super::rule::{PolicyConfig, TuningContext, describe_settings};
 use super::{Event, Policy, System, check};
 use crate::schedule::Packing;

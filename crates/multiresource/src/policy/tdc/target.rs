@@ -1,7 +1,7 @@
 use super::settings::{TdcConfig, TdcOrder, TdcParameters};
 use crate::policy::System;
+use crate::policy::capacity::{PackedDemand, Words};
 use crate::policy::drain::{DrainEstimator, prices};
-use crate::policy::room::{PackedDemand, Words};
 use crate::schedule::Packing;
 use crate::workload::Workload;
 

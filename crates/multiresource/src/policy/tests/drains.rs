@@ -1,6 +1,6 @@
 use super::*;
+use crate::policy::capacity::PackedDemand;
 use crate::policy::drain::DrainEstimator;
-use crate::policy::room::PackedDemand;
 use crate::policy::{
     BackfillingConfig, Family, Guard, GuardedConfig, Preemption, ReservingConfig, Route, TdcConfig,
     TdcOrder, TdcParameters, section_seven,

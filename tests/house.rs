@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 /// The modules of each crate. A module may only import the modules that are listed before it.
 const ORDER: [(&str, &str); 12] = [
     ("crates/core/src", "number document artifact"),
-    ("crates/queues/src", "ctmc law"),
+    ("crates/queues/src", "ctmc distribution"),
     (
         "crates/multiresource/src",
         "workload schedule policy artifact bound simulator",

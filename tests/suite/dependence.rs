@@ -83,7 +83,7 @@ fn claims_about_completions_are_approximate_for_similar_jobs() {
     let (summary, printed) = msr(COMMON, "");
     has(&summary, "as if arrivals were Poisson (the loads");
     has(judged(&printed, "working time"), "confirmed");
-    has(judged(&printed, "mean response  "), "approximate, off by");
+    has(judged(&printed, "mean response ["), "approximate, off by");
 }
 
 #[test]

@@ -27,8 +27,8 @@
 //! let servers = Some(Servers::shapes("cpu=8")?);
 //! let mut trace = Trace::open(&source, &ReadOptions { servers, ..ReadOptions::default() })?;
 //! let (max_types, arrivals) = (4, FittedArrivals::Poisson);
-//! let (source, rounding_loss, by_limit, since) = ("example".into(), 0.0, false, None);
-//! let options = FitOptions { source, max_types, rounding_loss, arrivals, by_limit, since };
+//! let (source, rounding_loss, by_limit, kept_types) = ("example".into(), 0.0, false, None);
+//! let options = FitOptions { source, max_types, rounding_loss, arrivals, by_limit, kept_types };
 //! let fit = fit(&mut trace, &options, &mut |_| true)?;
 //! let means: Vec<f64> = fit.workload.types().iter().map(|job| job.mean_size()).collect();
 //! assert_eq!((fit.report.arrived, means), (200, vec![8.0, 20.0]));

@@ -12,7 +12,8 @@
 //!
 //! ```
 //! use synth_multiresource::simulator::Contender;
-//! use synth_traces::replay::{Clock, DecisionState, Kinds, Log, Speed, gathered, replay, visits};
+//! use synth_traces::replay::{Clock, DecisionState, DemandKinds, Log, Speed};
+//! use synth_traces::replay::{replay, replay_workload, visits};
 //! use synth_traces::trace::{ReadOptions, Servers, Source};
 //!
 //! let text = "time,start,end,cpu\n0,0,10,4\n1,10,20,3\n2,20,25,1\n";
@@ -21,7 +22,8 @@
 //! let options = ReadOptions { servers, ..ReadOptions::default() };
 //! let (log, _) = Log::of_source(&source, &options, &mut |_| ())?;
 //! let clock = Clock::whole(Speed::ONE);
-//! let (fleet, types) = gathered(&log, &log.jobs, &Kinds::exact(&log), clock, 0.0, false)?;
+//! let demands = DemandKinds::exact(&log);
+//! let (fleet, types) = replay_workload(&log, &log.jobs, &demands, clock, 0.0, false)?;
 //! let state = DecisionState::new(&log.jobs, types, fleet, clock);
 //! let replayed = replay(&Contender::parse("first-fit")?, &state, &mut |_| true)?;
 //! let starts: Vec<f64> = visits(&state, &replayed, 1.0).map(|visit| visit.start).collect();

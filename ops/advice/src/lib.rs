@@ -1,6 +1,6 @@
 //! Advice for the administrators of a cluster, which is computed from the log of its jobs.
 //!
-//! - A [`Forward`](judge::Forward) is used to evaluate a [`RulePoint`](judge::RulePoint) on a log,
+//! - A [`WalkForward`](judge::WalkForward) is used to evaluate a [`QueueRule`](judge::QueueRule) on a log,
 //!   or to select one for each week. The rule for a week is selected based on the weeks before it.
 //! - A [`ForecastSite`](forecast::ForecastSite) forecasts when the waiting jobs will start, and a
 //!   [`Calibration`](forecast::Calibration) corrects the forecasts with the outcomes of earlier
@@ -13,7 +13,7 @@
 //!
 //! ```
 //! use std::sync::atomic::AtomicBool;
-//! use synth_advice::judge::{Forward, Goal, JudgeObjective, LogWindows, RulePoint};
+//! use synth_advice::judge::{JudgeObjective, LogWindows, QueueRule, SelectionCriteria, WalkForward};
 //! use synth_traces::replay::{Log, Speed};
 //! use synth_traces::trace::{ReadOptions, Servers, Source};
 //!
@@ -24,10 +24,11 @@
 //! let source = Source::Text("jobs.csv".into(), text.into());
 //! let (log, _) = Log::of_source(&source, &options, &mut |_| ())?;
 //! let windows = LogWindows { past: 0.5, every: 1000.0, speed: Speed::ONE };
-//! let (objective, now) = (JudgeObjective::Wait, RulePoint::EASY);
+//! let (objective, now) = (JudgeObjective::Wait, QueueRule::EASY);
 //! let interrupt = AtomicBool::new(false);
-//! let forward = Forward::new(&log, windows, Goal { objective, longest: None, now }, &interrupt)?;
-//! let served = forward.fixed(&RulePoint::parse("easy+saf")?, false)?;
+//! let criteria = SelectionCriteria { objective, longest: None, now };
+//! let forward = WalkForward::new(&log, windows, criteria, &interrupt)?;
+//! let served = forward.evaluate_rule(&QueueRule::parse("easy+saf")?, false)?;
 //! assert_eq!(served, [(0.0, 50.0); 50]);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```

@@ -104,7 +104,7 @@ mod tests {
             ("a: b: run 95 % < 6", "expected the form"),
             ("a: b: wait 100 % < 6", "between 0 and 100"),
             ("a: b: wait 95 % < 6 weeks", "instead of `weeks`"),
-            ("a: b: wait 95 % < -1", "a positive time"),
+            ("a: b: wait 95 % < -1", "must be positive"),
             ("wait", "expected the form"),
         ] {
             let why = promise(text, &workload("h")).unwrap_err();

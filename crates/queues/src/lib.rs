@@ -4,7 +4,7 @@
 //! It is used by the code that makes policies and by the code that checks them, and it does not
 //! depend on the kind of workload.
 //!
-//! - A [`Size`](distribution::Size) is a distribution of job sizes, and an
+//! - A [`SizeDistribution`](distribution::SizeDistribution) is a distribution of job sizes, and an
 //!   [`ArrivalProcess`](distribution::ArrivalProcess) describes when jobs arrive. Both are read from
 //!   documents.
 //! - An [`Environment`](ctmc::Environment) is a Markov chain, and a

@@ -113,7 +113,7 @@ impl Arrivals {
     /// arrive at time 0, the next one is always taken from the class with the largest remaining
     /// share.
     ///
-    /// If the stream [draws sizes](Arrivals::tells_sizes), `sizes` must be as long as `arrivals`
+    /// If the stream [draws sizes](Arrivals::draws_sizes), `sizes` must be as long as `arrivals`
     /// and filled with NaN, and the sizes \[time\] are written to it. If a value is still NaN
     /// afterwards, the size must be drawn from the distribution of the class. If the stream does
     /// not draw sizes, `sizes` must be empty.

@@ -14,7 +14,7 @@ impl System {
     }
 
     /// Adds a job of type `i` that arrives at time `now` and runs for at most `limit` \[time\].
-    /// This is required by rules that [use limits](super::Policy::knows).
+    /// This is required by rules that [use limits](super::Policy::information).
     pub fn arrive_limited(&mut self, i: usize, now: f64, limit: f64) -> Job {
         let job = self.arrive_sized(i, now, f64::NAN);
         self.set_limit(job, limit);
@@ -46,7 +46,7 @@ impl System {
     }
 
     /// Adds a job of type `i` and of this size \[time\] that arrives at time `now`. The size is
-    /// only required by rules that [use sizes](super::Policy::knows).
+    /// only required by rules that [use sizes](super::Policy::information).
     #[inline(always)]
     pub fn arrive_sized(&mut self, i: usize, now: f64, size: f64) -> Job {
         self.advance(now);

@@ -89,7 +89,7 @@ impl System {
     }
 
     /// Returns the remaining work \[time\], or NaN if the rule does not
-    /// [use sizes](super::Policy::knows).
+    /// [use sizes](super::Policy::information).
     pub fn work_left(&self, job: Job) -> f64 {
         let entry = &self.entries[job.slot as usize];
         match entry.place {
@@ -100,7 +100,7 @@ impl System {
 
     /// Returns a limit of the remaining run time \[time\], or infinity if it is unknown. If the job
     /// is waiting, this is the time after its start. It can only be used by rules that
-    /// [use limits](super::Policy::knows) and do not preempt jobs.
+    /// [use limits](super::Policy::information) and do not preempt jobs.
     pub fn limit_left(&self, job: Job) -> f64 {
         (self.limit_of(job) - self.ran(job)).max(0.0)
     }

@@ -83,7 +83,7 @@ fn a_larger_budget_does_not_change_the_result() {
             "size {file} --preemption none --work {budget} --slo 't: wait 95 % < .5' --shape cpu -o {}",
             folder.name("p.json")
         ));
-        let text = format!("meets --slo: {k} cpu; now 11 cpu.");
+        let text = format!("meets `--slo` is {k} cpu; now 11 cpu.");
         has(&stdout(&found), &text);
     }
 }

@@ -106,7 +106,7 @@ fn time() -> Json {
 }
 
 pub(super) fn define_spelt(all: &mut Json) {
-    if let Some(law) = all.get("Size").cloned() {
+    if let Some(law) = all.get("SizeDistribution").cloned() {
         all["Law"] = law_as_written(law.clone(), "Law", false);
         all["LawOfTimes"] = law_as_written(law, "LawOfTimes", true);
     }

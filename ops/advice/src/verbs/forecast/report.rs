@@ -11,7 +11,7 @@ pub(super) fn scored(log: &Log, scored: &Scored, file: &str, rule: &str) -> Repo
     let jobs = counted(jobs as f64, "job");
     let (mean, longest, waiting) = scored.took;
     let took = format!(
-        "{file}: the mean time for a forecast was {}, and the maximum was {} with {} waiting.",
+        "{file}: a forecast took {} on average, and at most {} with {} waiting.",
         span((mean, 0.0), "s"),
         span((longest, 0.0), "s"),
         counted(waiting as f64, "job")

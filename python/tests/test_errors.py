@@ -33,7 +33,7 @@ def test_texts_have_their_place():
     capacity, job = {"cpu": 4}, {"name": "a", "demand": {"cpu": 8}, "arrival_rate": 1, "mean_size": 1}
     with pytest.raises(ss.InputError, match=r"(?s)does not fit.*--> workload:\d+:\d+.*\^.*help: lower the demand"):
         ss.synthesize(ss.Workload(capacity, [job]), preemption="none")
-    with pytest.raises(ss.Infeasible, match=r"(?s)no policy can stabilize.*9/4.*prices"):
+    with pytest.raises(ss.Infeasible, match=r"(?s)no policy can be stable.*9/4.*prices"):
         ss.synthesize(ss.Workload(capacity, [{**job, "demand": {"cpu": 1}, "arrival_rate": 9}]), preemption="none")
     with pytest.raises(ss.InputError, match="similar argument exists: '--preemption'"):
         ss.synthesize(W, preemtion="none")

@@ -166,7 +166,7 @@ fn writes_named_rules_as_policy_files() {
         let name = rule.name;
         if name == "least-left-first" {
             let typed = format!("{bare} --family {name} --preemption full");
-            fails(&typed, "policy file");
+            fails(&typed, "which is not available in a policy file");
             continue;
         }
         // Without a threshold, the name selects the best one.
@@ -200,7 +200,7 @@ fn writes_named_rules_as_policy_files() {
     );
     fails(
         &format!("{bare} --family first-fit --preemption full"),
-        "all others require",
+        "all others require `--preemption none`",
     );
     fails(
         &format!("{bare} --family server-filling --preemption none"),

@@ -71,7 +71,7 @@ fn all_commands_support_a_campaign() {
         "compare --workload {workload} --policies {policies} --replications 3 --html {page} --csv {csv}"
     ));
     let page = std::fs::read_to_string(page).unwrap();
-    for text in ["median makespan", "means over 3", "with seed 1"] {
+    for text in ["median makespan", "means over 3 campaigns", "with seed 1"] {
         has(&page, text);
     }
     assert!(!page.contains("NaN") && !page.contains("inf"));

@@ -5,8 +5,8 @@
 //! depend on the kind of workload.
 //!
 //! - A [`SizeDistribution`](distribution::SizeDistribution) is a distribution of job sizes, and an
-//!   [`ArrivalProcess`](distribution::ArrivalProcess) describes when jobs arrive. Both are read from
-//!   documents.
+//!   [`ArrivalProcess`](distribution::ArrivalProcess) describes when jobs arrive. Both are read
+//!   from documents.
 //! - An [`Environment`](ctmc::Environment) is a Markov chain, and a
 //!   [`ModulatedQueue`](ctmc::ModulatedQueue) is a queue whose number of servers depends on the
 //!   state of this chain.

@@ -164,7 +164,8 @@ impl ArrivalBuffer {
         }
     }
 
-    /// Adds the given number of jobs of each class at time 0. Call this before [`ArrivalBuffer::peek`].
+    /// Adds the given number of jobs of each class at time 0. Call this before
+    /// [`ArrivalBuffer::peek`].
     pub fn begin_with(&mut self, jobs: &[u64]) {
         self.arrivals.begin_with(jobs);
     }
@@ -180,8 +181,8 @@ impl ArrivalBuffer {
         self.block[self.next]
     }
 
-    /// Consumes the arrival returned by [`ArrivalBuffer::peek`] and returns its size \[time\], or NaN if
-    /// the size was not drawn with the arrival.
+    /// Consumes the arrival returned by [`ArrivalBuffer::peek`] and returns its size \[time\], or
+    /// NaN if the size was not drawn with the arrival.
     #[inline(always)]
     pub fn pass(&mut self) -> f64 {
         let size = self.sizes.get(self.next).copied();

@@ -1,7 +1,8 @@
 //! Advice for the administrators of a cluster, which is computed from the log of its jobs.
 //!
-//! - A [`WalkForward`](judge::WalkForward) is used to evaluate a [`QueueRule`](judge::QueueRule) on a log,
-//!   or to select one for each week. The rule for a week is selected based on the weeks before it.
+//! - A [`WalkForward`](judge::WalkForward) is used to evaluate a [`QueueRule`](judge::QueueRule) on
+//!   a log, or to select one for each week. The rule for a week is selected based on the weeks
+//!   before it.
 //! - A [`ForecastSite`](forecast::ForecastSite) forecasts when the waiting jobs will start, and a
 //!   [`Calibration`](forecast::Calibration) corrects the forecasts with the outcomes of earlier
 //!   ones.

@@ -14,7 +14,8 @@ struct Server {
     name: String,
     capacity: Vec<f64>,
     units: Vec<u64>,
-    /// The last known use by others ([`Places::record_use_by_others`]), in whole units of each resource.
+    /// The last known use by others ([`Places::record_use_by_others`]), in whole units of each
+    /// resource.
     seen: Vec<u64>,
     reported: Vec<u64>,
     /// The capacity that is used by running jobs for which the rule has no capacity.

@@ -84,7 +84,8 @@ struct OfType {
     squares: f64,
 }
 
-/// A larger relative difference is reported if it is also more than [`MIN_STANDARD_ERRORS`] standard errors.
+/// A larger relative difference is reported if it is also more than [`MIN_STANDARD_ERRORS`]
+/// standard errors.
 const MIN_RELATIVE_DIFFERENCE: f64 = 0.1;
 const MIN_STANDARD_ERRORS: f64 = 3.0;
 

@@ -198,7 +198,8 @@ impl<'a> FaultsAt<'a> {
         }
     }
 
-    /// If a number is given, checks that it is positive and in the [supported range](SUPPORTED_RANGE).
+    /// If a number is given, checks that it is positive and in the [supported
+    /// range](SUPPORTED_RANGE).
     pub fn positive(&mut self, key: &str, value: impl Into<Option<Decimal>>, help: &str) {
         let value = value.into();
         if let Some(value) = value.filter(|value| !SUPPORTED_RANGE.contains(&value.value())) {

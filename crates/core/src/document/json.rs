@@ -4,7 +4,8 @@ use serde_json::error::Category;
 
 use super::names::controls_terminal;
 
-/// Escapes the characters in strings of a JSON text that could [control](controls_terminal) a terminal.
+/// Escapes the characters in strings of a JSON text that could [control](controls_terminal) a
+/// terminal.
 pub fn harmless(json: String) -> String {
     if json.bytes().all(|b| b.is_ascii() && b != 0x7f) {
         return json;

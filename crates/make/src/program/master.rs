@@ -24,7 +24,8 @@ const MOST: f64 = 4.0;
 
 pub(super) struct Master<'a> {
     problem: &'a Problem,
-    /// The divisor of each row (K): [`Problem::scaled_loads`], or larger if the solver fails with it.
+    /// The divisor of each row (K): [`Problem::scaled_loads`], or larger if the solver fails with
+    /// it.
     scaled: Vec<f64>,
     /// This is `None` while HiGHS is running, and after an error.
     model: Option<Model>,

@@ -80,8 +80,8 @@ impl Problem {
     }
 }
 
-/// Computes [`Problem::scaled_loads`] for a fleet. Each job is counted on the shape of which it uses the
-/// smallest share, and all servers count the same.
+/// Computes [`Problem::scaled_loads`] for a fleet. Each job is counted on the shape of which it
+/// uses the smallest share, and all servers count the same.
 fn scaled_over(sites: &[Site], offered: &[f64]) -> Vec<f64> {
     let mut least = vec![f64::INFINITY; offered.len()];
     let mut most = vec![0.0; offered.len()];

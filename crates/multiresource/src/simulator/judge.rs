@@ -18,8 +18,8 @@ pub fn thresholds_to_record(artifact: &Artifact, workload: &Workload) -> Vec<Wat
 
 /// Judges the claims of an artifact by using a run that satisfies the conditions of the claims.
 ///
-/// The run must have recorded all of the [`thresholds_to_record`]. If there is a fleet, then `workload` must be
-/// its envelope.
+/// The run must have recorded all of the [`thresholds_to_record`]. If there is a fleet, then
+/// `workload` must be its envelope.
 pub fn judge(artifact: &Artifact, workload: &Workload, run: &Run) -> Vec<Judgement> {
     let judge = Judge {
         policy: &artifact.policy,

@@ -3,9 +3,9 @@
 //! # Theory
 //! There are R resources with a capacity of P (R), and K types with a demand of D (K × R). The jobs
 //! of type i arrive with a mean rate of λ_i, as a Poisson process by default ([`ArrivalProcess`]),
-//! and the mean of their size is 1/μ_i ([`SizeDistribution`]), so the offered load, the mean number in service,
-//! is b_i = λ_i/μ_i. A schedule u is feasible if uD ≤ P (see section 3 of the MSR paper), which is
-//! computed with integers ([`JobType::units`]).
+//! and the mean of their size is 1/μ_i ([`SizeDistribution`]), so the offered load, the mean number
+//! in service, is b_i = λ_i/μ_i. A schedule u is feasible if uD ≤ P (see section 3 of the MSR
+//! paper), which is computed with integers ([`JobType::units`]).
 //!
 //! # The document
 //! Arrivals are a rate or a process, and sizes a mean or a distribution:
@@ -31,8 +31,8 @@
 //! | | `{law: uniform, low: 0, high: 2}` | |
 //! | | `{law: empirical, values: [1, 2, 10]}` | with `probabilities` unless equal |
 //!
-//! The intervals of a renewal process are independent and have any distribution that sizes can have.
-//! A Markov-modulated process is a Poisson process at the rate of the present state. With
+//! The intervals of a renewal process are independent and have any distribution that sizes can
+//! have. A Markov-modulated process is a Poisson process at the rate of the present state. With
 //! `alike: .85`, all jobs of a batch have the same size in 85 % of the batches. A hyperexponential
 //! distribution with `scv` has two branches with balanced means.
 //!

@@ -78,15 +78,15 @@ impl StationaryDistribution {
     }
 }
 
-/// Estimates the number of levels that [`stationary_distribution`] needs, or returns `None` if the queue is not stable
-/// or its environment is not cyclic.
+/// Estimates the number of levels that [`stationary_distribution`] needs, or returns `None` if the
+/// queue is not stable or its environment is not cyclic.
 pub fn levels(queue: &ModulatedQueue<'_>) -> Option<f64> {
     let rounds = Rounds::new(queue)?;
     Some(rounds.levels(rounds.decay(ROUGHLY)?))
 }
 
-/// Estimates the time \[ns\] that [`stationary_distribution`] needs. It is infinite if [`levels`] is `None`, or if
-/// there is not enough memory.
+/// Estimates the time \[ns\] that [`stationary_distribution`] needs. It is infinite if [`levels`]
+/// is `None`, or if there is not enough memory.
 pub fn work(queue: &ModulatedQueue<'_>) -> f64 {
     let levels = levels(queue).unwrap_or(f64::INFINITY);
     let states = queue.servers().len();
@@ -456,8 +456,9 @@ impl Smoother {
         law
     }
 
-    /// Returns a bound on the error of each level of `stationary_distribution`, if its net flow from each level to the
-    /// next is `flow` and should be 0. The term with `total` is due to the normalization to sum 1.
+    /// Returns a bound on the error of each level of `stationary_distribution`, if its net flow
+    /// from each level to the next is `flow` and should be 0. The term with `total` is due to the
+    /// normalization to sum 1.
     fn error(&self, flow: &[f64], law: &[f64]) -> Vec<f64> {
         let (mut level, mut total, mut before) = (0.0, 0.0, 0.0);
         let mut error = Vec::with_capacity(law.len());

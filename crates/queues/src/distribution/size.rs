@@ -1,8 +1,8 @@
 //! This module defines the distributions of the sizes of jobs and of the times between arrivals.
 //!
 //! If an exact result depends on more than the mean, the distribution must be phase-type
-//! ([`SizeDistribution::phases`]). All other distributions can only be simulated. The parameters are stored as
-//! they are written, and all other values are computed when they are needed.
+//! ([`SizeDistribution::phases`]). All other distributions can only be simulated. The parameters
+//! are stored as they are written, and all other values are computed when they are needed.
 
 use num_rational::BigRational;
 use num_traits::{FromPrimitive, Num};

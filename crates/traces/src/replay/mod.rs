@@ -26,8 +26,8 @@
 //! to compute the intervals ([`Blocks`]).
 //!
 //! # Practice
-//! [`Log::read`] is used to read the jobs of a trace, and [`replay_workload`] builds the workload that is
-//! visible to the rule. The policy is run by [`replay`], and the results are stored in
+//! [`Log::read`] is used to read the jobs of a trace, and [`replay_workload`] builds the workload
+//! that is visible to the rule. The policy is run by [`replay`], and the results are stored in
 //! [`WindowMeasures`]. Each job needs 72 bytes.
 //!
 //! # Bibliography

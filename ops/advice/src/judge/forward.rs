@@ -208,7 +208,8 @@ impl<'a> WalkForward<'a> {
         Ok((windows, self.served(walk.ends()), worth))
     }
 
-    /// Returns the best rule for the whole log. The errors are those of [`evaluate_selection`](Self::evaluate_selection).
+    /// Returns the best rule for the whole log. The errors are those of
+    /// [`evaluate_selection`](Self::evaluate_selection).
     pub fn best(&self) -> Result<ChosenRule, LogError> {
         let (mut walk, mut estimates) = (self.begin()?, self.learned.clone());
         walk.finish()?;

@@ -16,7 +16,8 @@ pub struct Text {
     pub text: String,
 }
 
-/// The configuration of a cluster. The key is the first file name of an entry of [`EXPORT_COMMANDS`].
+/// The configuration of a cluster. The key is the first file name of an entry of
+/// [`EXPORT_COMMANDS`].
 pub type Texts = BTreeMap<&'static str, Text>;
 
 /// The output of the Slurm commands.

@@ -14,7 +14,8 @@ pub enum Estimates {
     Inflated(f64),
     /// The mean size of the type of each job. A job may run longer than this.
     Means,
-    /// The [information](crate::workload::SizeInformation) that the workload declares: limits or sizes.
+    /// The [information](crate::workload::SizeInformation) that the workload declares: limits or
+    /// sizes.
     Limits,
 }
 

@@ -31,7 +31,7 @@ fn jobs(own: &mut BackfillingConfig) -> &mut Priority {
 fn rejects_invalid_numbers_with_their_paths() {
     type Spoil = fn(&mut BackfillingConfig);
     let cases: [(Spoil, &str, &str); 11] = [
-        (|own| jobs(own).size = f64::NAN, "order.size", "not a"),
+        (|own| jobs(own).size = f64::NAN, "order.size", "a number"),
         (|own| jobs(own).size = 1e3, "order.size", "1000"),
         (|own| jobs(own).share = -21.0, "order.share", "-21"),
         (|own| jobs(own).age = -1.0, "order.age", "-1"),

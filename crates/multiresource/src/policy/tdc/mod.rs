@@ -22,8 +22,8 @@ use target::{DecisionState, DrainMode, Fixed, Lead, Target};
 /// together, it moves to the set that earns the most per time, including the time of the drain.
 ///
 /// Let `Q_i` be the number of jobs of type `i` in the system. The value of a job in service is
-/// `v_i = p_i g_i Q_i^a`, where `g_i = (p_i E[S_i] / their geometric mean)^−β`. See [`TdcParameters`]
-/// for the parameters.
+/// `v_i = p_i g_i Q_i^a`, where `g_i = (p_i E[S_i] / their geometric mean)^−β`. See
+/// [`TdcParameters`] for the parameters.
 ///
 /// - *Commitment.* A job can only start on its own if there is enough capacity for the shorter jobs
 ///   that arrive while it runs, next to the job and the running jobs of types that are at least as

@@ -43,17 +43,17 @@ fn advises_an_order_and_names_who_waits_longer() {
             &format!("PriorityType=priority/basic\nJobSubmitPlugins=require_timelimit\n{CONF}"),
         ),
     );
-    let (json, page) = (folder.name("a.json"), folder.name("a.html"));
+    let (json, page) = (folder.path_string("a.json"), folder.path_string("a.html"));
     let typed = format!("advise slurm {log} --slurm {conf} -o {json} --html {page}");
-    let run = works(&typed);
+    let run = run_ok(&typed);
     let text = stdout(&run);
-    has(&text, "In a replay of the current configuration");
-    has(&text, "1. ");
-    has(&text, "--partition batch");
-    has(&text, "user ann");
+    assert_contains(&text, "In a replay of the current configuration");
+    assert_contains(&text, "1. ");
+    assert_contains(&text, "--partition batch");
+    assert_contains(&text, "user ann");
     let expected = "\nJobSubmitPlugins=require_timelimit,lua  # was require_timelimit\n";
-    has(&text, expected);
-    has(&text, "\nJobSubmitPlugins=require_timelimit\n");
+    assert_contains(&text, expected);
+    assert_contains(&text, "\nJobSubmitPlugins=require_timelimit\n");
     let advice: Value = serde_json::from_str(&std::fs::read_to_string(json).unwrap()).unwrap();
     for (key, line) in [
         (
@@ -68,13 +68,13 @@ fn advises_an_order_and_names_who_waits_longer() {
     let (today, then) = (&advice["today"]["mean"], &advice["gain"]["waits"]["mean"]);
     assert!(then.as_f64() < today.as_f64(), "{today} {then}");
     let typed = format!("replay {log} --slurm {conf} --policies slurm --measure .5,1 -o -");
-    let replay = works(&typed);
+    let replay = run_ok(&typed);
     let replay: Value = serde_json::from_str(&stdout(&replay)).unwrap();
     let wait = &replay["paces"][0]["policies"][0]["replayed"]["measured"]["mean_wait"];
     let (own, other) = (wait.as_f64().unwrap(), today.as_f64().unwrap());
     assert!((own - other).abs() < 1e-6 * other, "{own} {other}");
     let page = std::fs::read_to_string(page).unwrap();
-    has(&page, "Winners and losers");
+    assert_contains(&page, "Winners and losers");
     let plugins = page.matches("JobSubmitPlugins=require_timelimit");
     assert_eq!(plugins.count(), 2, "expected the new line and the old line");
 }
@@ -86,8 +86,8 @@ fn gives_no_advice_if_the_replay_disagrees_with_the_log() {
         folder.write("jobs.txt", &log(2000, 20)),
         folder.write("slurm.conf", CONF),
     );
-    let run = ends(1, &format!("advise slurm {log} --slurm {conf}"));
-    has(&stdout(&run), "too large to give advice");
+    let run = run_expecting_code(1, &format!("advise slurm {log} --slurm {conf}"));
+    assert_contains(&stdout(&run), "too large to give advice");
     assert!(!stdout(&run).contains("1. "), "{}", stdout(&run));
 }
 
@@ -102,19 +102,19 @@ fn gives_no_advice_if_the_log_has_no_start_times() {
     let (bare, conf, page) = (
         folder.write("jobs.txt", &bare.collect::<String>()),
         folder.write("slurm.conf", CONF),
-        folder.name("a.html"),
+        folder.path_string("a.html"),
     );
     let typed = format!(
         "advise slurm {bare} --slurm {conf} --from 1h --only partition=batch,status=completed --html {page}"
     );
-    let run = ends(1, &typed);
+    let run = run_expecting_code(1, &typed);
     let text = stdout(&run).replace('\n', " ");
-    has(&text, "so the replay cannot be checked");
-    has(&text, "Changes tried");
+    assert_contains(&text, "so the replay cannot be checked");
+    assert_contains(&text, "Changes tried");
     assert!(!text.contains("1. "), "{text}");
     assert!(!text.contains("as advised"), "{text}");
     let page = std::fs::read_to_string(page).unwrap();
-    has(&page, "--from 1h --only partition=batch,status=completed");
+    assert_contains(&page, "--from 1h --only partition=batch,status=completed");
     assert!(!page.contains("Winners and losers"), "{page}");
 }
 
@@ -145,9 +145,9 @@ esac";
         .output()
         .unwrap();
     assert!(run.status.success(), "{}", stderr(&run));
-    has(&stdout(&run), "1. ");
-    has(&stdout(&run), "now-336hours");
-    has(&stdout(&run), "sacctmgr");
+    assert_contains(&stdout(&run), "1. ");
+    assert_contains(&stdout(&run), "now-336hours");
+    assert_contains(&stdout(&run), "sacctmgr");
 }
 
 #[test]
@@ -161,20 +161,20 @@ fn prints_assumptions_first_and_omits_jobs_above_limits() {
     folder.write("site/qos.txt", "Name|Priority|MaxTRESPU\nnormal|0|cpu=15\n");
     let text = "ReservationName=maint StartTime=2026-01-01T00:00:00 Nodes=n1\n";
     folder.write("site/res.txt", text);
-    let site = folder.name("site");
-    let advised = ends(1, &format!("advise slurm {log} --slurm {site}"));
-    let replayed = works(&format!("replay {log} --slurm {site} --policies slurm"));
+    let site = folder.path_string("site");
+    let advised = run_expecting_code(1, &format!("advise slurm {log} --slurm {site}"));
+    let replayed = run_ok(&format!("replay {log} --slurm {site} --policies slurm"));
     for report in [stdout(&advised), stdout(&replayed)] {
         let report = report.replace('\n', " ");
         let (first, notes) = report.split_once("Lines of the log").unwrap();
         let expected = "partition batch: OverSubscribe=FORCE:2 is not modeled";
-        has(first, expected);
-        has(first, "PriorityWeightFairshare=9, but shares are unknown");
-        has(first, "sacctmgr -P show assoc tree");
-        has(notes, "above a limit of the site");
+        assert_contains(first, expected);
+        assert_contains(first, "PriorityWeightFairshare=9, but shares are unknown");
+        assert_contains(first, "sacctmgr -P show assoc tree");
+        assert_contains(notes, "above a limit of the site");
         let expected = "MaxTRESPU cpu=15 of QOS normal: line 2 (16 CPUs, 1 node, limit 400 min), first of 252 jobs";
-        has(notes, expected);
-        has(notes, "the reservations maint are not modeled");
+        assert_contains(notes, expected);
+        assert_contains(notes, "the reservations maint are not modeled");
     }
 }
 
@@ -186,13 +186,13 @@ fn reports_missing_inputs() {
     let long = folder.write("long.txt", &log(300, 1));
     let bare = folder.write("bare.conf", "ClusterName=c\n");
     let typed = format!("advise slurm {short} --slurm {conf}");
-    fails(&typed, "export the jobs of more weeks");
-    fails(&format!("advise slurm {long}"), "--slurm");
+    run_err(&typed, "export the jobs of more weeks");
+    run_err(&format!("advise slurm {long}"), "--slurm");
     let typed = format!("advise slurm {long} --slurm missing");
-    fails(&typed, "cannot read missing");
+    run_err(&typed, "cannot read missing");
     let typed = format!("advise slurm {long} --slurm {bare}");
-    fails(&typed, "has no nodes");
+    run_err(&typed, "has no nodes");
     let typed = format!("advise slurm {long} --slurm {conf} --servers cpu=4");
-    fails(&typed, "`--servers` cannot be used");
-    fails("advise slurm --since soon", "--since");
+    run_err(&typed, "`--servers` cannot be used");
+    run_err("advise slurm --since soon", "--since");
 }

@@ -12,7 +12,7 @@ use tempfile::TempDir;
 
 use crate::cluster::Cluster;
 use crate::common::{code, stderr, stdout, synth};
-use crate::fake_slurm::{Fake, job};
+use crate::fake_slurm::{FakeSlurm, job};
 
 /// The number of CPUs that the policies use, out of the 20 CPUs of a node.
 const CPUS: u128 = 16;
@@ -62,7 +62,7 @@ pub(crate) fn text(path: &Path) -> &str {
     path.to_str().unwrap()
 }
 
-pub(crate) struct Running {
+pub(crate) struct BridgeProcess {
     child: Child,
 }
 
@@ -85,11 +85,11 @@ pub(crate) fn bridge(dir: &PolicyDir, configuration: &Path, words: &[&str]) -> C
     command
 }
 
-impl Running {
+impl BridgeProcess {
     pub(crate) fn start(dir: &PolicyDir, cluster: &Cluster, words: &[&str]) -> Self {
         let log = std::fs::File::create(dir.path("log")).unwrap();
         let mut command = bridge(dir, &cluster.configuration(), words);
-        Running {
+        BridgeProcess {
             child: command.stderr(log).spawn().unwrap(),
         }
     }
@@ -108,7 +108,7 @@ impl Running {
     }
 }
 
-impl Drop for Running {
+impl Drop for BridgeProcess {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
@@ -124,7 +124,7 @@ fn replay(dir: &PolicyDir) -> Output {
     synth(&["bridge", "--replay", text(&journal), text(&policy)])
 }
 
-pub(crate) fn is_decided_again(dir: &PolicyDir) {
+pub(crate) fn assert_replay_matches(dir: &PolicyDir) {
     let replayed = replay(dir);
     let printed = stdout(&replayed) + &stderr(&replayed);
     assert_eq!(code(&replayed), 0, "{printed}");
@@ -132,7 +132,7 @@ pub(crate) fn is_decided_again(dir: &PolicyDir) {
 }
 
 /// Returns the number of CPUs in use, without the jobs whose name is `but`.
-fn in_use(cluster: &Cluster, partition: &str, but: &str) -> u128 {
+fn cpus_in_use(cluster: &Cluster, partition: &str, but: &str) -> u128 {
     let queue = cluster.slurm(partition).queue().unwrap();
     let running = queue.rows.iter();
     let running = running.filter(|row| row.state == JobState::Running && row.name != but);
@@ -180,9 +180,9 @@ fn runs_the_jobs_of_a_partition() {
         .all(|row| row.state == JobState::Pending);
     assert!(all_wait, "a dry run must not release any jobs");
 
-    let running = Running::start(&dir, &cluster, &["--partition", "synth"]);
+    let running = BridgeProcess::start(&dir, &cluster, &["--partition", "synth"]);
     cluster.wait("the first jobs start", || {
-        in_use(&cluster, "synth", "unknown") > 0
+        cpus_in_use(&cluster, "synth", "unknown") > 0
     });
     let cancelled = submit(1.0, &["-n", "16"]);
     let changed = submit(1.0, &["-n", "16"]);
@@ -207,7 +207,7 @@ fn runs_the_jobs_of_a_partition() {
     };
     let mut most = 0;
     cluster.wait("the job is requeued", || {
-        most = most.max(in_use(&cluster, "synth", "unknown"));
+        most = most.max(cpus_in_use(&cluster, "synth", "unknown"));
         runs(&again)
     });
     cluster.run("scontrol", &["requeue", &again]);
@@ -223,7 +223,7 @@ fn runs_the_jobs_of_a_partition() {
         submit(0.3, &["-n", ["1", "4", "16"][n % 3]]);
     }
     cluster.wait("all jobs except the long one end", || {
-        most = most.max(in_use(&cluster, "synth", "unknown"));
+        most = most.max(cpus_in_use(&cluster, "synth", "unknown"));
         queue(&cluster, "synth")
             .iter()
             .all(|row| row.key.id.to_string() == again)
@@ -234,7 +234,7 @@ fn runs_the_jobs_of_a_partition() {
     std::thread::sleep(Duration::from_millis(500));
     assert_eq!(running.end(), Some(0), "{}", log(&dir));
 
-    is_decided_again(&dir);
+    assert_replay_matches(&dir);
     let lines = lines(&dir);
     let of = |id: &str, line: &Line| {
         let all = [&line.job, &line.leave, &line.withdraw];
@@ -273,7 +273,7 @@ fn runs_the_jobs_of_a_fleet_on_each_node() {
     for n in 0..12 {
         cluster.submit("fleet", 0.5, &["-n", ["1", "16"][n % 2]]);
     }
-    let running = Running::start(&dir, &cluster, &words);
+    let running = BridgeProcess::start(&dir, &cluster, &words);
     let done = || queue(&cluster, "fleet").is_empty();
     let mut nodes = std::collections::BTreeSet::new();
     cluster.wait("all jobs end", || {
@@ -299,7 +299,7 @@ fn runs_the_jobs_of_a_fleet_on_each_node() {
     cluster.run("scontrol", &["update", "NodeName=n3", "State=resume"]);
     cluster.wait("the node is back", || log(&dir).contains("n3 is back"));
     assert_eq!(running.end(), Some(0));
-    is_decided_again(&dir);
+    assert_replay_matches(&dir);
 }
 
 #[test]
@@ -309,7 +309,7 @@ fn allows_one_bridge_for_each_partition_and_opens_the_gate_at_the_end() {
     };
     let dir = PolicyDir::new(WORKLOAD, &["--preemption", "none", "--family", "msr"]);
     let words = ["--partition", "synth", "--on-exit", "release"];
-    let running = Running::start(&dir, &cluster, &words);
+    let running = BridgeProcess::start(&dir, &cluster, &words);
     cluster.wait("a decision is made", || dir.path("journal.jsonl").exists());
     let second = bridge(&dir, &cluster.configuration(), &words).output();
     let second = second.unwrap();
@@ -334,11 +334,13 @@ fn allows_one_bridge_for_each_partition_and_opens_the_gate_at_the_end() {
     assert!(stderr(&other).contains("only of"), "{}", stderr(&other));
     running.signal("HUP");
     cluster.wait("it is reloaded", || log(&dir).contains("was reloaded"));
-    is_decided_again(&dir);
+    assert_replay_matches(&dir);
 
     // The bridge is stopped while it holds a job that cannot start yet.
     cluster.submit("synth", 3.0, &["-n", "16"]);
-    cluster.wait("the job runs", || in_use(&cluster, "synth", "") == CPUS);
+    cluster.wait("the job runs", || {
+        cpus_in_use(&cluster, "synth", "") == CPUS
+    });
     let held = cluster.submit("synth", 0.1, &["-n", "1"]);
     std::thread::sleep(Duration::from_millis(300));
     assert_eq!(running.end(), Some(0));
@@ -355,7 +357,7 @@ fn crashes_leave_no_job_held() {
     let dir = PolicyDir::new(WORKLOAD, &["--preemption", "none", "--family", "quickswap"]);
     let words = ["--partition", "synth"];
     let mut random = Random::seed_from_u64(5);
-    let mut running = Some(Running::start(&dir, &cluster, &words));
+    let mut running = Some(BridgeProcess::start(&dir, &cluster, &words));
     for round in 0..10 {
         for _ in 0..4 {
             let cpus = ["1", "4", "16"][random.random_range(0..3)];
@@ -383,7 +385,7 @@ fn crashes_leave_no_job_held() {
             }
             _ => {
                 drop(running.take());
-                running = Some(Running::start(&dir, &cluster, &words));
+                running = Some(BridgeProcess::start(&dir, &cluster, &words));
             }
         }
     }
@@ -420,7 +422,7 @@ fn crashes_leave_no_job_held() {
 #[test]
 fn takes_no_action_on_invalid_output_of_commands() {
     let dir = PolicyDir::new(WORKLOAD, &["--preemption", "none", "--family", "msr"]);
-    let fake = Fake::new();
+    let fake = FakeSlurm::new();
     let paths = format!(
         "{}:{}",
         fake.folder().display(),
@@ -442,7 +444,7 @@ fn takes_no_action_on_invalid_output_of_commands() {
     let of = |id: &str, cells: &[(&str, &str)]| job(&[&[("JobArrayID", id)], cells].concat());
     fake.queue(&of("17", &[]));
     let log = std::fs::File::create(dir.path("log")).unwrap();
-    let running = Running {
+    let running = BridgeProcess {
         child: start(&[]).stderr(log).spawn().unwrap(),
     };
     let released = |jobs: &[&str]| {

@@ -61,18 +61,18 @@ fn pages_are_readable_at_each_width_and_color_scheme() {
         return;
     };
     let folder = Folder::new();
-    let page = folder.name("page.html");
+    let page = folder.path_string("page.html");
     for question in [
         "compare models/section7.yaml --policies first-fit,max-weight --loads .5,.7 --events 2e5",
         "replay models/traces/cluster.swf --policies easy,first-fit,most-servers-first",
     ] {
-        works(&format!("{question} --html {page}"));
+        run_ok(&format!("{question} --html {page}"));
         let text = String::from_utf8(folder.bytes("page.html")).unwrap();
         let probe = folder.write(
             "probe.html",
             &PROBE.replace("PAGE", &json!(text).to_string()),
         );
-        let [day, night] = [1, 0].map(|scheme| looked_at(browser, &probe, scheme));
+        let [day, night] = [1, 0].map(|scheme| probe_page(browser, &probe, scheme));
         for found in day.iter().chain(&night) {
             let width = found["width"].as_f64().unwrap();
             assert!(found["scroll"].as_f64().unwrap() <= width, "{found}");
@@ -92,7 +92,7 @@ fn pages_are_readable_at_each_width_and_color_scheme() {
 }
 
 /// Returns the properties of the page in the color scheme (0 is dark, and 1 is light).
-fn looked_at(browser: &str, probe: &str, scheme: u8) -> Vec<Value> {
+fn probe_page(browser: &str, probe: &str, scheme: u8) -> Vec<Value> {
     let run = Command::new(browser)
         .args([
             "--headless",

@@ -41,14 +41,14 @@ fn expected() -> Vec<[String; 3]> {
 
 #[test]
 fn accepts_the_valid_policy_of_the_corpus() {
-    assert_eq!(findings(policy("valid.json")), [""; 0]);
+    assert_eq!(errors_in_policy(policy("valid.json")), [""; 0]);
     Checked::parse(&policy("valid.json"), "valid.json").unwrap();
 }
 
 #[test]
 fn rejects_each_invalid_policy_of_the_corpus() {
     for [file, path, words] in expected() {
-        let found = findings(policy(&file));
+        let found = errors_in_policy(policy(&file));
         let at = format!("{path}: ");
         let mut named = found.iter();
         let named = named.any(|f| f.strip_prefix(&at).is_some_and(|m| m.contains(&words)));
@@ -128,7 +128,7 @@ fn reports_a_concurrent_route_that_is_too_large_for_a_claim() {
         text += &format!("  - {{name: t{i}, demand: {{cpu: 1}}, arrival_rate: 5, mean_size: 1}}\n");
     }
     let workload = Workload::parse(&text, "t.yaml").unwrap().workload;
-    let mut artifact = synthesized(&workload, Preemption::None, None, 1e-9).unwrap();
+    let mut artifact = synthesize_if_stable(&workload, Preemption::None, None, 1e-9).unwrap();
     let half = |first: bool| {
         (0..16)
             .map(|i| if (i < 8) == first { 20 } else { 0 })
@@ -152,7 +152,7 @@ fn reports_the_differences_between_workloads() {
     let artifact = valid();
     let text = std::fs::read_to_string(here("models/section7.yaml")).unwrap();
     let against = |from: &str, to: &str| -> Vec<String> {
-        has(&text, from);
+        assert_contains(&text, from);
         let changed = text.replace(from, to);
         let other = Workload::parse(&changed, "other.yaml").unwrap().workload;
         let found = artifact.differences_from(&other.into()).into_iter();
@@ -187,7 +187,7 @@ fn rejects_exact_methods_for_other_distributions() {
         - {name: b, demand: {cpu: 2}, arrival_rate: .2, size: {law: lognormal, mean: 1, scv: 2}}\n  \
         - {name: c, demand: {cpu: 2}, arrival_rate: .1, mean_size: 1}\n";
     let workload = Workload::parse(text, "t.yaml").unwrap().workload;
-    let artifact = synthesized(&workload, Preemption::Full, None, 1.0).unwrap();
+    let artifact = synthesize_if_stable(&workload, Preemption::Full, None, 1.0).unwrap();
     artifact.check().unwrap();
     // These claims are approximate because the workload does not meet the assumptions.
     let is_approximate = |claim: &Claim| {
@@ -226,7 +226,7 @@ fn rejects_exact_methods_for_other_distributions() {
 }
 
 /// Returns a new artifact, or `None` if the workload cannot be stabilized.
-fn synthesized(
+fn synthesize_if_stable(
     workload: &Workload,
     preemption: Preemption,
     route: Option<Route>,
@@ -260,7 +260,7 @@ fn policies_for_the_models_are_valid() {
             continue; // see fleet.rs
         };
         for preemption in PREEMPTIONS {
-            let artifact = synthesized(workload, preemption, None, 0.01).unwrap();
+            let artifact = synthesize_if_stable(workload, preemption, None, 0.01).unwrap();
             found.extend(disagreements(
                 &artifact,
                 &format!("{} {preemption:?}", path.display()),
@@ -304,7 +304,7 @@ fn random_workload(rng: &mut Xoshiro256PlusPlus) -> Workload {
 }
 
 /// Returns a random workload with the same rates and means, but with random distributions.
-fn random_laws(rng: &mut Xoshiro256PlusPlus) -> Workload {
+fn random_distributions(rng: &mut Xoshiro256PlusPlus) -> Workload {
     let plain = random_workload(rng);
     let capacity = plain.resources().iter();
     let capacity = capacity.map(|own| format!("{}: {}", own.name(), own.capacity()));
@@ -365,7 +365,7 @@ fn found_in_random_policies(
         let workload = random(&mut rng);
         for preemption in PREEMPTIONS {
             for route in [None].into_iter().chain(Route::ALL.map(Some)) {
-                if let Some(artifact) = synthesized(&workload, preemption, route, effort) {
+                if let Some(artifact) = synthesize_if_stable(&workload, preemption, route, effort) {
                     let what = format!("workload {n}, {preemption:?}, {route:?}");
                     found.extend(disagreements(&artifact, &what));
                     checked += 1;
@@ -406,12 +406,12 @@ fn bounds_of_many_types_are_valid() {
     for class in instances::CLASSES {
         let artifact = proven_instance(class, 30, 1);
         assert_eq!(artifact.check().err(), None, "{class}");
-        is_too_high(artifact, class);
+        assert_higher_bound_rejected(artifact, class);
     }
 }
 
 /// Asserts that the bound is rejected if it is multiplied by `1 + 1e-6`.
-fn is_too_high(mut artifact: Artifact, what: &str) {
+fn assert_higher_bound_rejected(mut artifact: Artifact, what: &str) {
     let evidence = &mut artifact.evidence;
     evidence.bound *= 1.0 + 1e-6;
     evidence.servers[0].worth /= 1.0 + 1e-6;
@@ -420,7 +420,7 @@ fn is_too_high(mut artifact: Artifact, what: &str) {
     assert!(named, "{what}: {found:?}");
 }
 
-type Lie<'a> = (&'a str, &'a dyn Fn(&mut SearchRecord));
+type SearchChange<'a> = (&'a str, &'a dyn Fn(&mut SearchRecord));
 
 /// If each node of the search has its own prices, the prices prove the bound without a solver.
 #[test]
@@ -434,7 +434,7 @@ fn bounds_with_search_trees_are_valid() {
             continue;
         };
         trees += 1;
-        let lies: [Lie<'_>; 5] = [
+        let lies: [SearchChange<'_>; 5] = [
             ("worth", &|search| search.nodes.clear()),
             ("search", &|search| search.types.clear()),
             ("worth", &|search| search.nodes.push(tree.nodes[0].clone())),
@@ -450,7 +450,7 @@ fn bounds_with_search_trees_are_valid() {
             let named = found.iter().any(|finding| finding.path.contains(place));
             assert!(named, "{types} {seed}: {place}: {found:?}");
         }
-        is_too_high(artifact, &format!("{types} {seed}"));
+        assert_higher_bound_rejected(artifact, &format!("{types} {seed}"));
     }
     assert!(trees > 0);
 }
@@ -462,6 +462,6 @@ fn exact_queues_for_random_workloads_are_valid() {
 
 #[test]
 fn policies_for_random_distributions_are_valid() {
-    found_in_random_policies(random_laws, 20, 1e-9, 120);
-    found_in_random_policies(random_laws, 5, 0.01, 25);
+    found_in_random_policies(random_distributions, 20, 1e-9, 120);
+    found_in_random_policies(random_distributions, 5, 0.01, 25);
 }

@@ -80,7 +80,7 @@ fn count(all: &[Judgement], verdict: Verdict) -> usize {
     all.iter().filter(|j| j.verdict == verdict).count()
 }
 
-fn about(all: &[Judgement], quantities: &[Quantity]) -> usize {
+fn count_about(all: &[Judgement], quantities: &[Quantity]) -> usize {
     let named = |j: &&Judgement| quantities.contains(&j.claim.quantity);
     all.iter().filter(named).count()
 }
@@ -101,8 +101,8 @@ fn claims_are_confirmed_on_every_route() {
                 let run = run(&workload, &[&artifact], events);
                 let all = verdicts(&workload, &artifact, &run);
                 let what = format!("{preemption:?} {route:?} at {load}: {all:#?}");
-                assert_eq!(about(&all, &PERCENTILES), 9, "{what}");
-                assert_eq!(about(&all, &[Quantity::NumberAbove]), 3, "{what}");
+                assert_eq!(count_about(&all, &PERCENTILES), 9, "{what}");
+                assert_eq!(count_about(&all, &[Quantity::NumberAbove]), 3, "{what}");
                 assert_eq!(count(&all, Verdict::Refuted), 0, "{what}");
                 assert!(2 * count(&all, Verdict::Confirmed) > all.len(), "{what}");
             }
@@ -126,7 +126,7 @@ fn claims_are_confirmed_on_other_models() {
         let run = run(&workload, &[&artifact], 3_000_000);
         let all = verdicts(&workload, &artifact, &run);
         let chain = [Quantity::Load, Quantity::MeanSchedule];
-        assert_eq!(about(&all, &chain), 2 * workload.types().len());
+        assert_eq!(count_about(&all, &chain), 2 * workload.types().len());
         for judgement in &all {
             assert_ne!(judgement.verdict, Verdict::Refuted, "{name}: {judgement:?}");
             if chain.contains(&judgement.claim.quantity) {
@@ -308,7 +308,7 @@ fn rare_events_and_percentiles_of_a_single_server() {
         &judge(&artifact, &workload, &unwatched),
     )
     .text(100);
-    has(&text, "Not examined (9 of 9): the run did not record");
+    assert_contains(&text, "Not examined (9 of 9): the run did not record");
 }
 
 #[test]
@@ -322,7 +322,7 @@ fn claims_hold_for_phases_where_jobs_are_preempted() {
         let run = run(&workload, &[&artifact], 5_000_000);
         let all = verdicts(&workload, &artifact, &run);
         let means = [Quantity::MeanNumber, Quantity::MeanResponse];
-        assert_eq!(about(&all, &means), 8, "{all:#?}");
+        assert_eq!(count_about(&all, &means), 8, "{all:#?}");
         assert_eq!(count(&all, Verdict::Confirmed), all.len(), "{all:#?}");
     }
 }
@@ -335,7 +335,9 @@ fn approximations_are_shown_and_never_refuted() {
     let mut artifact = synthesized(&workload, Preemption::None, Some(Route::ALL[0]));
     let run = run(&workload, &[&artifact], 5_000_000);
     let all = verdicts(&workload, &artifact, &run);
-    assert!(about(&all, &[Quantity::MeanNumber]) == 4 && about(&all, &PERCENTILES) == 9);
+    assert!(
+        count_about(&all, &[Quantity::MeanNumber]) == 4 && count_about(&all, &PERCENTILES) == 9
+    );
     for judgement in &all {
         assert_eq!(judgement.verdict, Verdict::Approximate, "{judgement:?}");
         let (off, measured) = (judgement.off.unwrap(), judgement.measured.unwrap());
@@ -345,8 +347,8 @@ fn approximations_are_shown_and_never_refuted() {
         }
     }
     let text = report::simulation(&workload, &run, &all).text(100);
-    has(&text, "approximate, off");
-    has(&text, "by -66.9 %");
+    assert_contains(&text, "approximate, off");
+    assert_contains(&text, "by -66.9 %");
 
     for claim in &mut artifact.claims {
         assert_eq!(claim.holds_for.sizes, assumed(claim), "{claim:?}");
@@ -417,7 +419,7 @@ fn judges_lower_and_upper_bounds() {
     let run = run(&workload, &[&artifact], 5_000_000);
     let all = verdicts(&workload, &artifact, &run);
     let bounds = [Quantity::MeanNumberAtLeast, Quantity::MeanNumberAtMost];
-    assert_eq!(about(&all, &bounds), 6, "{all:#?}");
+    assert_eq!(count_about(&all, &bounds), 6, "{all:#?}");
     assert_eq!(count(&all, Verdict::Refuted), 0, "{all:#?}");
     assert_eq!(count(&all, Verdict::Approximate), 4, "{all:#?}");
     let upper = |j: &&Judgement| j.claim.quantity == Quantity::MeanNumberAtMost;

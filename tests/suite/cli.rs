@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use serde_json::json;
 
 use crate::common::*;
-use crate::golden::is_as_recorded;
+use crate::golden::assert_matches_golden;
 
 const SECTION7: &str = "--workload models/section7.yaml";
 
@@ -15,7 +15,7 @@ const SECTION7: &str = "--workload models/section7.yaml";
 #[ignore = "this test takes more than five seconds, so it is only run in CI"]
 fn policies_for_all_models_are_valid() {
     let folder = Folder::new();
-    let file = folder.name("policy.json");
+    let file = folder.path_string("policy.json");
     let mut count = 0;
     for model in models("multiresource") {
         let found = std::fs::read_to_string(&model).unwrap();
@@ -31,14 +31,14 @@ fn policies_for_all_models_are_valid() {
             ]
         };
         for preemption in ways {
-            let output = works(&format!(
+            let output = run_ok(&format!(
                 "--workload {model} --output {file} --work 4e6 --preemption {preemption}"
             ));
             assert!(stdout(&output).is_empty(), "the policy goes to the file");
             let said = stderr(&output);
             let is_proved = said.contains("(proved") || said.contains("which is proved");
             assert!(is_proved, "{said}");
-            works(&format!("check {file} --workload {model}"));
+            run_ok(&format!("check {file} --workload {model}"));
             count += 1;
         }
     }
@@ -47,14 +47,14 @@ fn policies_for_all_models_are_valid() {
 
 #[test]
 fn accepts_common_options_in_any_position() {
-    assert_eq!(works("--quiet rules").stdout, works("rules").stdout);
+    assert_eq!(run_ok("--quiet rules").stdout, run_ok("rules").stdout);
     let msr = "models/vms.yaml --family msr";
-    let behind = works(&format!("{msr} --quiet"));
-    let before = works(&format!("-q --accept-changes {msr}"));
+    let behind = run_ok(&format!("{msr} --quiet"));
+    let before = run_ok(&format!("-q --accept-changes {msr}"));
     assert_eq!(before.stdout, behind.stdout);
     assert_eq!(before.stderr, behind.stderr);
     let said = stderr(&synth("--quiet rulse"));
-    has(&said, "did you mean the verb `rules`?");
+    assert_contains(&said, "did you mean the verb `rules`?");
 }
 
 #[test]
@@ -65,7 +65,7 @@ fn writes_the_artifact_to_stdout_and_the_summary_to_stderr() {
     assert_eq!(artifact["evidence"]["proven"], true);
     let load = artifact["evidence"]["load"].as_f64().unwrap();
     assert!((load - 131.0 / 200.0).abs() < 1e-12);
-    is_as_recorded("summary", &json!(stderr(&output)));
+    assert_matches_golden("summary", &json!(stderr(&output)));
     let quiet = synth("--workload models/vms.yaml --preemption none --family msr --quiet");
     assert_eq!(
         quiet.stdout, output.stdout,
@@ -87,9 +87,9 @@ fn rejects_an_overloaded_workload_with_a_proof() {
         "--workload {workload} --preemption full --output {}",
         output.display()
     );
-    let refused = ends(1, &typed);
+    let refused = run_expecting_code(1, &typed);
     assert!(refused.stdout.is_empty() && !output.exists());
-    is_as_recorded("overload", &json!(stderr(&refused)));
+    assert_matches_golden("overload", &json!(stderr(&refused)));
 }
 
 /// No single resource is overloaded at these rates, but no policy can be stable.
@@ -101,9 +101,9 @@ fn rejects_a_load_of_exactly_one() {
         text = text.replace(&format!("rate: {from}"), &format!("rate: {to}"));
     }
     let file = folder.write("one.yaml", &text);
-    let refused = ends(1, &format!("--workload {file} --preemption none"));
-    has(&stderr(&refused), "is exactly ρ = 1,");
-    has(&stderr(&refused), "the jobs do not fit together");
+    let refused = run_expecting_code(1, &format!("--workload {file} --preemption none"));
+    assert_contains(&stderr(&refused), "is exactly ρ = 1,");
+    assert_contains(&stderr(&refused), "the jobs do not fit together");
 }
 
 #[test]
@@ -111,7 +111,7 @@ fn simulate_judges_the_claims_and_is_deterministic() {
     let folder = Folder::new();
     let policy = folder.policy("section7");
     let run = |seed| {
-        works(&format!(
+        run_ok(&format!(
             "simulate {policy} --events 2e6 --output - --seed {seed}"
         ))
     };
@@ -124,7 +124,7 @@ fn simulate_judges_the_claims_and_is_deterministic() {
 #[test]
 fn simulate_prints_approximate_claims() {
     let folder = Folder::new();
-    let policy = folder.name("p.json");
+    let policy = folder.path_string("p.json");
     for (rate, table, note) in [
         ("0.1", "approximate, off by ", ""),
         ("0.5", "approximate", "it is unstable, so these claims"),
@@ -132,12 +132,12 @@ fn simulate_prints_approximate_claims() {
         synth(&format!(
             "--workload models/section7_phases.yaml --preemption none --route sequential-eager --switching-rate {rate} --output {policy}"
         ));
-        let run = works(&format!("simulate {policy} --events 2e6"));
+        let run = run_ok(&format!("simulate {policy} --events 2e6"));
         let printed = stdout(&run);
-        has(&printed, table);
+        assert_contains(&printed, table);
         assert!(!printed.contains("NaN"), "{printed}");
         assert!(!printed.contains("REFUTED"), "{printed}");
-        has(&stderr(&run), note);
+        assert_contains(&stderr(&run), note);
     }
 }
 
@@ -145,12 +145,12 @@ fn simulate_prints_approximate_claims() {
 #[ignore = "this test takes more than five seconds, so it is only run in CI"]
 fn compare_prints_a_table_and_unstable_policies() {
     let folder = Folder::new();
-    let policy = folder.name("p.json");
+    let policy = folder.path_string("p.json");
     synth(&format!(
         "--workload models/section7.yaml --preemption none --family msr --output {policy}"
     ));
     let rules = format!("first-fit,fcfs,{policy}");
-    let table = works(&format!(
+    let table = run_ok(&format!(
         "compare --workload models/section7.yaml --policies {rules} --loads 0.5,0.9 --events 6e6"
     ));
     let text = format!("{}{}", stdout(&table), stderr(&table));
@@ -167,11 +167,11 @@ fn compare_prints_a_table_and_unstable_policies() {
 #[test]
 fn reports_bad_input() {
     for [typed, expected] in rows(include_str!("tables/cli/bad_input.txt")) {
-        fails(&typed.replace("SECTION7", SECTION7), expected);
+        run_err(&typed.replace("SECTION7", SECTION7), expected);
     }
     let folder = Folder::new();
     let heavy = overloaded(&folder);
-    fails(&format!("optimum {heavy}"), "use `--load`");
+    run_err(&format!("optimum {heavy}"), "use `--load`");
 }
 
 #[test]
@@ -181,10 +181,13 @@ fn reports_all_errors_of_a_workload() {
         {name: slow, demand: {cpu: 1}, arrival_rate: 1, mean_size: -2}";
     let text = workload("server: {capacity: {cpu: 8}}", line);
     let file = folder.write("faulty.yaml", &text);
-    let report = stderr(&ends(2, &format!("--workload {file} --preemption none")));
+    let report = stderr(&run_expecting_code(
+        2,
+        &format!("--workload {file} --preemption none"),
+    ));
     assert!(!report.contains("error: error:"), "{report}");
-    has(&report, "faulty.yaml:5:");
-    has(&report, "faulty.yaml:6:");
+    assert_contains(&report, "faulty.yaml:5:");
+    assert_contains(&report, "faulty.yaml:6:");
 }
 
 #[test]
@@ -258,13 +261,18 @@ fn checks_output_files_first() {
         "optimum none.yaml --proof",
         "export lp none.yaml -o",
     ] {
-        let to = |place: &str| fails(&format!("{verb} {}", folder.name(place)), "cannot write");
+        let to = |place: &str| {
+            run_err(
+                &format!("{verb} {}", folder.path_string(place)),
+                "cannot write",
+            )
+        };
         for place in ["missing/x", "file/x", "."] {
             to(place);
         }
     }
     for moved in ["bench", "figures", "sweep-alpha"] {
-        fails(moved, &format!("`synth-lab {moved}`"));
+        run_err(moved, &format!("`synth-lab {moved}`"));
     }
     assert_eq!(folder.files(), ["file"]);
     assert_eq!(folder.bytes("file"), b"as it was");
@@ -284,14 +292,14 @@ fn prints_the_result_if_the_file_cannot_be_written() {
             "msf",
         ),
     ] {
-        let output = ends(2, &typed);
-        has(&stdout(&output), answer);
-        has(&stderr(&output), "cannot write /dev/full: No space left");
+        let output = run_expecting_code(2, &typed);
+        assert_contains(&stdout(&output), answer);
+        assert_contains(&stderr(&output), "cannot write /dev/full: No space left");
     }
     let line = format!("{SECTION7} --preemption none --family msr -o /dev/full");
-    let output = ends(2, &line);
-    has(&stderr(&output), "load");
-    has(&stderr(&output), "cannot write /dev/full: No space left");
+    let output = run_expecting_code(2, &line);
+    assert_contains(&stderr(&output), "load");
+    assert_contains(&stderr(&output), "cannot write /dev/full: No space left");
 }
 
 #[test]
@@ -311,7 +319,7 @@ fn handles_extreme_workloads() {
         let file = folder.write("extreme.yaml", &text);
         for preemption in ["none", "full"] {
             let typed = format!("--workload {file} --family msr --preemption {preemption}");
-            let said = stderr(&ends(expected, &typed));
+            let said = stderr(&run_expecting_code(expected, &typed));
             assert!(!said.contains("NaN"), "{said}");
         }
     }
@@ -322,12 +330,12 @@ fn handles_extreme_workloads() {
 #[ignore = "this test takes more than five seconds, so it is only run in CI"]
 fn the_optimum_is_a_lower_bound_for_all_policies() {
     let found =
-        works("optimum models/section7.yaml --load .5 --policies first-fit,fcfs --output -");
+        run_ok("optimum models/section7.yaml --load .5 --policies first-fit,fcfs --output -");
     for words in [
         "No policy without preemption that knows only the type of each job",
         "(proved by the linear program; 1.277 s by the dynamic program, in floating point)",
     ] {
-        has(&stderr(&found), words);
+        assert_contains(&stderr(&found), words);
     }
     let json = json(&found);
     let number = |pointer: &str| json.pointer(pointer).unwrap().as_f64().unwrap();
@@ -344,32 +352,32 @@ fn the_optimum_is_a_lower_bound_for_all_policies() {
 #[test]
 fn check_verifies_the_proof_of_a_bound() {
     let folder = Folder::new();
-    let file = folder.name("bound.json");
-    let found = works(&format!(
+    let file = folder.path_string("bound.json");
+    let found = run_ok(&format!(
         "optimum models/section7.yaml --load .5 --preemption full --work 2e5 --proof {file}"
     ));
     let line = format!("{}{}", stdout(&found), stderr(&found));
-    has(&line, "exact below 0, 0, 0 jobs");
-    let proved = works(&format!("check {file}"));
+    assert_contains(&line, "exact below 0, 0, 0 jobs");
+    let proved = run_ok(&format!("check {file}"));
     let line = format!("{}{}", stdout(&proved), stderr(&proved));
-    has(&line, "proved: no policy with preemption");
+    assert_contains(&line, "proved: no policy with preemption");
     let text = std::fs::read_to_string(&file).unwrap();
-    let piped = fed("check -", &text);
+    let piped = run_with_stdin("check -", &text);
     assert_eq!((code(&piped), stderr(&piped)), (0, stderr(&proved)));
     std::fs::write(&file, text.replace("\"bound\": 1.", "\"bound\": 2.")).unwrap();
-    let said = stderr(&ends(1, &format!("check {file}")));
-    has(&said, "the certificate proves only 1.");
+    let said = stderr(&run_expecting_code(1, &format!("check {file}")));
+    assert_contains(&said, "the certificate proves only 1.");
 }
 
 #[test]
 fn describes_a_policy() {
     let folder = Folder::new();
-    let file = folder.name("p.json");
+    let file = folder.path_string("p.json");
     let shown_of = |typed: &str| {
-        works(&format!(
+        run_ok(&format!(
             "{typed} --preemption none --quiet --output {file}"
         ));
-        stdout(&works(&format!("show {file}")))
+        stdout(&run_ok(&format!("show {file}")))
     };
     let exact = shown_of(&format!("{SECTION7} --family msr"));
     for words in [
@@ -380,13 +388,13 @@ fn describes_a_policy() {
         "Exact: mean number, mean response, response p95, weighted response.",
         "does not include the backfilling",
     ] {
-        has(&exact, words);
+        assert_contains(&exact, words);
     }
     let chosen = shown_of(&format!("{SECTION7} --work 2e7"));
-    has(&chosen, "±");
+    assert_contains(&chosen, "±");
     let fleet = shown_of("--workload models/fleet.yaml --family partition");
-    has(&fleet, "48 servers of 2 shapes");
-    has(&fleet, "each server always uses the same schedule");
+    assert_contains(&fleet, "48 servers of 2 shapes");
+    assert_contains(&fleet, "each server always uses the same schedule");
     let widest = |text: &str| text.lines().map(|line| line.chars().count()).max();
     for text in [exact, chosen, fleet] {
         assert!(widest(&text) <= Some(100), "{text}");
@@ -416,7 +424,7 @@ fn reports_a_wrong_kind_of_file() {
         (write("c", "import os\n"), "is program source code; "),
         (write("b", "\u{7f}ELF\0\u{1}"), "is not a text file; "),
         (write("e", ""), "empty"),
-        (folder.name(""), "it is a folder, not a file"),
+        (folder.path_string(""), "it is a folder, not a file"),
     ];
     for (verb, expected) in [
         ("", workload),

@@ -26,12 +26,12 @@ impl Cluster {
         // A failed test may leave jobs, which are cancelled here.
         let cluster = shared.as_ref()?.lock();
         let cluster = cluster.unwrap_or_else(|poisoned| poisoned.into_inner());
-        cluster.clear();
+        cluster.reset();
         Some(cluster)
     }
 
     pub(crate) fn start(scheduler: &str) -> Option<Cluster> {
-        if let Err(why) = there_is_one() {
+        if let Err(why) = check_slurm_available() {
             let is_optional = std::env::var_os(NEEDED).is_none();
             assert!(is_optional, "{why}, and {NEEDED} is set");
             // The macro `eprintln!` is not used because its output is hidden if the test passes.
@@ -138,7 +138,7 @@ impl Cluster {
     }
 
     /// Cancels all jobs and resumes all nodes.
-    pub(crate) fn clear(&self) {
+    pub(crate) fn reset(&self) {
         let user = Command::new("id").arg("-un").output().unwrap();
         let user = String::from_utf8(user.stdout).unwrap();
         self.output("scancel", &["--user", user.trim()]);
@@ -162,7 +162,7 @@ fn script() -> Command {
 }
 
 /// Returns an error with the reason if Slurm cannot be started here.
-fn there_is_one() -> Result<(), String> {
+fn check_slurm_available() -> Result<(), String> {
     let is_there = |program: &str| Command::new(program).arg("-V").output().is_ok();
     let user = Command::new("id").arg("-u").output();
     let is_root = user.is_ok_and(|user| user.stdout.starts_with(b"0\n"));

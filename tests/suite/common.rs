@@ -71,20 +71,20 @@ pub(crate) fn synth(typed: &(impl Typed + ?Sized)) -> Output {
     command(typed).output().unwrap()
 }
 
-pub(crate) fn ends(expected: i32, typed: &(impl Typed + ?Sized)) -> Output {
+pub(crate) fn run_expecting_code(expected: i32, typed: &(impl Typed + ?Sized)) -> Output {
     let output = synth(typed);
     let (words, out, err) = (typed.words(), stdout(&output), stderr(&output));
     assert_eq!(code(&output), expected, "{words:?}: {out}{err}");
     output
 }
 
-pub(crate) fn works(typed: &(impl Typed + ?Sized)) -> Output {
-    ends(0, typed)
+pub(crate) fn run_ok(typed: &(impl Typed + ?Sized)) -> Output {
+    run_expecting_code(0, typed)
 }
 
 /// Runs the program and asserts that it fails with a message that contains `words`.
-pub(crate) fn fails(typed: &(impl Typed + ?Sized), words: &str) {
-    let output = ends(2, typed);
+pub(crate) fn run_err(typed: &(impl Typed + ?Sized), words: &str) {
+    let output = run_expecting_code(2, typed);
     let (typed, said) = (typed.words(), stderr(&output));
     let is_told = said.contains(words);
     assert!(is_told, "{typed:?}: expected `{words}` in {said}");
@@ -92,7 +92,7 @@ pub(crate) fn fails(typed: &(impl Typed + ?Sized), words: &str) {
     assert!(stdout(&output).is_empty(), "{typed:?}: {said}");
 }
 
-pub(crate) fn fed(typed: &(impl Typed + ?Sized), input: &str) -> Output {
+pub(crate) fn run_with_stdin(typed: &(impl Typed + ?Sized), input: &str) -> Output {
     let mut program = command(typed);
     let program = program.stdin(Stdio::piped()).stdout(Stdio::piped());
     let mut running = program.stderr(Stdio::piped()).spawn().unwrap();
@@ -103,7 +103,7 @@ pub(crate) fn fed(typed: &(impl Typed + ?Sized), input: &str) -> Output {
 
 /// Asserts that a text contains these words, where a line break counts as a space.
 #[track_caller]
-pub(crate) fn has(text: &str, words: &str) {
+pub(crate) fn assert_contains(text: &str, words: &str) {
     let is_there = text.contains(words) || text.replace('\n', " ").contains(words);
     assert!(is_there, "expected `{words}` in {text}");
 }
@@ -136,12 +136,15 @@ pub(crate) fn code(output: &Output) -> i32 {
 }
 
 /// Parses a policy and ignores its digest, so that changed policies are accepted.
-pub(crate) fn as_it_is(text: impl ToString, name: &str) -> Result<Checked, ArtifactError> {
+pub(crate) fn parse_ignoring_digest(
+    text: impl ToString,
+    name: &str,
+) -> Result<Checked, ArtifactError> {
     Checked::parse_with(&text.to_string(), name, Changes::Accepted)
 }
 
-pub(crate) fn findings(text: impl ToString) -> Vec<String> {
-    match as_it_is(text, "test") {
+pub(crate) fn errors_in_policy(text: impl ToString) -> Vec<String> {
+    match parse_ignoring_digest(text, "test") {
         Ok(_) => Vec::new(),
         Err(ArtifactError::Shape { place, message, .. }) => vec![format!("{place}: {message}")],
         Err(ArtifactError::Refused { findings, .. }) => {
@@ -151,14 +154,14 @@ pub(crate) fn findings(text: impl ToString) -> Vec<String> {
     }
 }
 
-pub(crate) fn changed(valid: &Value, change: impl FnOnce(&mut Value)) -> Vec<String> {
+pub(crate) fn errors_after_change(valid: &Value, change: impl FnOnce(&mut Value)) -> Vec<String> {
     let mut document = valid.clone();
     change(&mut document);
-    findings(document)
+    errors_in_policy(document)
 }
 
 /// Returns the document with another value, which can also be a factor such as `×1.1`.
-pub(crate) fn with_lie(valid: &Value, place: &str, lie: &str) -> Value {
+pub(crate) fn with_changed_value(valid: &Value, place: &str, lie: &str) -> Value {
     let mut document = valid.clone();
     let lie = match lie.strip_prefix('×') {
         Some(by) => {
@@ -177,7 +180,7 @@ pub(crate) fn with_lie(valid: &Value, place: &str, lie: &str) -> Value {
 
 /// Asserts that `check` rejects each change in a table. The columns are the path below `at`, the
 /// new value and a part of the message.
-pub(crate) fn are_refused(
+pub(crate) fn assert_changes_rejected(
     valid: &Value,
     at: &str,
     table: &str,
@@ -185,7 +188,7 @@ pub(crate) fn are_refused(
 ) {
     assert_eq!(check(valid), None);
     for [place, lie, words] in rows(table) {
-        let why = check(&with_lie(valid, &format!("{at}{place}"), lie));
+        let why = check(&with_changed_value(valid, &format!("{at}{place}"), lie));
         let why = why.unwrap_or_else(|| panic!("{place} = {lie} is taken"));
         let is_told = why.contains(words);
         assert!(is_told, "{place} = {lie}: expected `{words}` in {why}");
@@ -193,17 +196,17 @@ pub(crate) fn are_refused(
 }
 
 /// Asserts the same for multiresource policies.
-pub(crate) fn lies(valid: &Value, at: &str, table: &str) {
+pub(crate) fn assert_policy_changes_rejected(valid: &Value, at: &str, table: &str) {
     let check = |document: &Value| {
-        let found = findings(document);
+        let found = errors_in_policy(document);
         (!found.is_empty()).then(|| found.join("\n"))
     };
-    are_refused(valid, at, table, check);
+    assert_changes_rejected(valid, at, table, check);
 }
 
 /// Returns the reason why a policy of another kind is rejected. If its workload was changed, the
 /// digest is updated too.
-pub(crate) fn refusal<K: Content>(document: &Value) -> Option<String> {
+pub(crate) fn rejection_reason<K: Content>(document: &Value) -> Option<String> {
     let refused = |document: &Value| {
         let text = document.to_string();
         let checked = synth::artifact::Checked::<K>::parse_with(&text, "lie", Changes::Accepted);
@@ -233,7 +236,7 @@ pub(crate) fn claim<'a>(artifact: &'a Value, quantity: &str) -> &'a Value {
     claim.unwrap_or_else(|| panic!("{quantity}"))
 }
 
-pub(crate) fn claimed(artifact: &Value, quantity: &str) -> f64 {
+pub(crate) fn claimed_value(artifact: &Value, quantity: &str) -> f64 {
     claim(artifact, quantity)["value"].as_f64().unwrap()
 }
 
@@ -255,14 +258,14 @@ impl Folder {
         self.0.path().join(name)
     }
 
-    pub(crate) fn name(&self, name: &str) -> String {
+    pub(crate) fn path_string(&self, name: &str) -> String {
         self.path(name).to_str().unwrap().into()
     }
 
     pub(crate) fn policy(&self, model: &str) -> String {
-        let file = self.name(&format!("{model}.json"));
+        let file = self.path_string(&format!("{model}.json"));
         let workload = format!("models/{model}.yaml");
-        works(&format!(
+        run_ok(&format!(
             "{workload} --preemption full --family msr --work 4e6 -q --output {file}"
         ));
         file
@@ -270,7 +273,7 @@ impl Folder {
 
     pub(crate) fn write(&self, name: &str, text: &str) -> String {
         std::fs::write(self.path(name), text).unwrap();
-        self.name(name)
+        self.path_string(name)
     }
 
     pub(crate) fn command(&self, name: &str, text: &str) {
@@ -280,7 +283,7 @@ impl Folder {
     }
 
     pub(crate) fn bytes(&self, name: &str) -> Vec<u8> {
-        std::fs::read(self.name(name)).unwrap_or_else(|e| panic!("{name}: {e}"))
+        std::fs::read(self.path_string(name)).unwrap_or_else(|e| panic!("{name}: {e}"))
     }
 
     pub(crate) fn json(&self, name: &str) -> Value {

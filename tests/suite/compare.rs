@@ -15,14 +15,14 @@ fn all_results_come_from_one_run() {
     let folder = Folder::new();
     let policy = folder.policy("section7");
     let rules = format!("fcfs,first-fit,{policy}");
-    let [out, csv, html] = ["c.json", "c.csv", "c.html"].map(|n| folder.name(n));
+    let [out, csv, html] = ["c.json", "c.csv", "c.html"].map(|n| folder.path_string(n));
     let files = format!("--output {out} --csv {csv} --html {html}");
     let typed = format!("{SECTION_SEVEN} {rules} --loads 0.5,90% --events 5e6 {files}");
-    let run = works(&typed);
+    let run = run_ok(&typed);
     assert!(!folder.path("c.json.partial").exists());
     let table = stdout(&run);
-    has(&table, "section7.json (preempts)");
-    has(&table, "unstable");
+    assert_contains(&table, "section7.json (preempts)");
+    assert_contains(&table, "unstable");
     assert!(!table.contains("NaN") && !table.contains("inf"), "{table}");
     let document = folder.json("c.json");
     document_is_sound(&document);
@@ -108,7 +108,7 @@ fn page_is_sound(page: &str) {
         "synth compare --workload",
         "Bonferroni",
     ] {
-        has(page, word);
+        assert_contains(page, word);
     }
 }
 
@@ -134,12 +134,12 @@ fn interrupt(child: &Child) {
 #[ignore = "this test takes more than five seconds, so it is only run in CI"]
 fn resumes_an_interrupted_comparison() {
     let folder = Folder::new();
-    let [whole, cut, page] = ["whole.json", "cut.json", "cut.html"].map(|n| folder.name(n));
+    let [whole, cut, page] = ["whole.json", "cut.json", "cut.html"].map(|n| folder.path_string(n));
     let partial = folder.path("cut.json.partial");
     let typed = format!(
         "{SECTION_SEVEN} first-fit,fcfs --loads .5,.7,.8 --precision 1e-6 --events 3e6 -q --output"
     );
-    works(&format!("{typed} {whole}"));
+    run_ok(&format!("{typed} {whole}"));
 
     let mut cutting = command(&format!("{typed} {cut} --html {page}"));
     let cutting = cutting.stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -149,7 +149,7 @@ fn resumes_an_interrupted_comparison() {
     interrupt(&child);
     let output = child.wait_with_output().unwrap();
     assert_eq!(code(&output), 130, "{}", stderr(&output));
-    has(&stdout(&output), "INTERRUPTED");
+    assert_contains(&stdout(&output), "INTERRUPTED");
     let document = folder.json("cut.json");
     assert_eq!(document["interrupted"], true);
     let cells = document["cells"].as_array().unwrap();
@@ -166,17 +166,20 @@ fn resumes_an_interrupted_comparison() {
     assert!(fs::read_to_string(page).unwrap().contains("INTERRUPTED"));
 
     let typed = format!("{typed} {cut}");
-    has(&stderr(&ends(2, &typed)), "--resume");
-    let said = stderr(&ends(2, &format!("{typed} --resume --seed 7")));
-    has(&said, "seed: 1 there, 7 here");
+    assert_contains(&stderr(&run_expecting_code(2, &typed)), "--resume");
+    let said = stderr(&run_expecting_code(
+        2,
+        &format!("{typed} --resume --seed 7"),
+    ));
+    assert_contains(&said, "seed: 1 there, 7 here");
 
     let mut text = fs::read_to_string(&partial).unwrap();
     text.push_str("{\"policy\":\"fcfs\",\"load\":0.8,\"run\":{\"se");
     fs::write(&partial, text).unwrap();
-    works(&format!("{typed} --resume"));
+    run_ok(&format!("{typed} --resume"));
     assert_eq!(fs::read(&cut).unwrap(), fs::read(&whole).unwrap());
     assert!(!partial.exists());
-    works(&format!("{typed} --resume"));
+    run_ok(&format!("{typed} --resume"));
 }
 
 #[cfg(unix)]
@@ -192,7 +195,7 @@ fn prints_partial_results_of_an_interrupted_simulation() {
     assert_eq!(code(&output), 130, "{}", stderr(&output));
     let document = json(&output);
     assert_eq!(document["run"]["ending"], "interrupted");
-    has(&stderr(&output), "INTERRUPTED");
+    assert_contains(&stderr(&output), "INTERRUPTED");
 }
 
 #[test]
@@ -213,17 +216,17 @@ fn reports_a_policy_for_other_types_and_continues() {
     let folder = Folder::new();
     let misfit = folder.policy("vms");
     let rules = format!("first-fit,{misfit}");
-    let html = folder.name("c.html");
+    let html = folder.path_string("c.html");
     let typed = format!("{SECTION_SEVEN} {rules} --loads .5,.6 --events 6e5 --html {html}");
-    let run = ends(1, &typed);
+    let run = run_expecting_code(1, &typed);
     let table = stdout(&run);
     let expected = "At ρ = 0.5 and ρ = 0.6, vms.json: the policy was created for different";
-    has(&table, expected);
-    has(&table, "At ρ = 0.6, only first-fit has a mean");
+    assert_contains(&table, expected);
+    assert_contains(&table, "At ρ = 0.6, only first-fit has a mean");
     let string = fs::read_to_string(html).unwrap();
-    has(&string, "created for different job types");
+    assert_contains(&string, "created for different job types");
     let typed = format!("{SECTION_SEVEN} {misfit} --loads .5");
-    fails(&typed, "no policy can run");
+    run_err(&typed, "no policy can run");
 }
 
 #[test]
@@ -231,9 +234,9 @@ fn rejects_bad_input_immediately() {
     let folder = Folder::new();
     folder.write("there.json.partial", "{\"format\":\"something else\"}\n");
     let table = include_str!("tables/compare/bad_input.txt");
-    let table = table.replace("FOLDER/", &folder.name(""));
+    let table = table.replace("FOLDER/", &folder.path_string(""));
     for [typed, expected] in rows(&table) {
-        fails(&format!("{SECTION_SEVEN} {typed} --events 1e12"), expected);
+        run_err(&format!("{SECTION_SEVEN} {typed} --events 1e12"), expected);
     }
     assert_eq!(folder.files().len(), 1, "nothing is left behind");
 }
@@ -244,9 +247,10 @@ fn rejects_bad_input_immediately() {
 fn does_not_overwrite_inputs_or_other_outputs() {
     let folder = Folder::new();
     let policy = folder.policy("section7");
-    let workload = folder.name("w.yaml");
+    let workload = folder.path_string("w.yaml");
     fs::copy("models/section7.yaml", &workload).unwrap();
-    let [link, x, x_too, partial] = ["link", "x", "./x", "x.partial"].map(|n| folder.name(n));
+    let [link, x, x_too, partial] =
+        ["link", "x", "./x", "x.partial"].map(|n| folder.path_string(n));
     fs::write(&x, "").unwrap();
     std::os::unix::fs::symlink("x", &link).unwrap();
     let before = [&policy, &workload].map(|file| fs::read(file).unwrap());
@@ -254,22 +258,22 @@ fn does_not_overwrite_inputs_or_other_outputs() {
     for option in ["--output", "--csv", "--html"] {
         for read in [&policy, &workload] {
             let typed = format!("{comparing} {option} {read}");
-            fails(&typed, "would be overwritten");
+            run_err(&typed, "would be overwritten");
         }
     }
     for twice in [&link, &x_too] {
         let typed = format!("{comparing} --csv {x} --html {twice}");
-        fails(&typed, "a different file");
+        run_err(&typed, "a different file");
     }
     let typed = format!("{comparing} --output {x} --csv {partial}");
-    fails(&typed, "a different file");
+    run_err(&typed, "a different file");
     let typed = format!("simulate {policy} --output {policy}");
-    fails(&typed, "would be overwritten");
+    run_err(&typed, "would be overwritten");
     let making = format!("--workload {workload} --preemption full");
     let typed = format!("{making} --output {workload}");
-    fails(&typed, "would be overwritten");
+    run_err(&typed, "would be overwritten");
     let expected = [&policy, &workload].map(|file| fs::read(file).unwrap());
     assert_eq!(before, expected);
-    let output = works(&format!("{making} --family msr --work 4e6 -q --output -"));
+    let output = run_ok(&format!("{making} --family msr --work 4e6 -q --output -"));
     assert!(stdout(&output).starts_with("{\n  \"format\": \"synth-policy\""));
 }

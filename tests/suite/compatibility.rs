@@ -115,15 +115,20 @@ fn a_run_confirms_the_claims() {
 fn rejects_changed_policies() {
     let artifact = artifact_of(&model("asymmetric_servers"), Some(4.0));
     let honest = serde_json::to_value(&artifact).unwrap();
-    are_refused(
+    assert_changes_rejected(
         &honest,
         "",
         include_str!("tables/compatibility/lies.txt"),
-        refusal::<Compatibility>,
+        rejection_reason::<Compatibility>,
     );
     for n in 0..artifact.claims.len() {
         let table = format!("/{n}/value | ×1.001 | claims[{n}]");
-        are_refused(&honest, "/claims", &table, refusal::<Compatibility>);
+        assert_changes_rejected(
+            &honest,
+            "/claims",
+            &table,
+            rejection_reason::<Compatibility>,
+        );
     }
 }
 
@@ -134,16 +139,19 @@ fn reports_errors_with_exit_codes() {
     let two = "two, servers: [shared], arrival_rate: ";
     let overload = model.replace(&format!("{two}.6"), &format!("{two}1.25"));
     let overload = folder.write("overload.yaml", &overload);
-    let said = ends(1, &overload);
+    let said = run_expecting_code(1, &overload);
     assert!(stdout(&said).is_empty());
     for part in ["load is 1.25", "jobs of two", "(shared)", "less than 0.8"] {
-        has(&stderr(&said), part);
+        assert_contains(&stderr(&said), part);
     }
     let unknown = folder.write("unknown.yaml", &model.replace("[shared]", "[shard]"));
-    fails(&unknown, "did you mean `shared`?");
+    run_err(&unknown, "did you mean `shared`?");
 
-    let (policy, workload) = (folder.name("policy.json"), "models/asymmetric_servers.yaml");
-    works(&format!("{workload} --interruptions 5 -o {policy}"));
+    let (policy, workload) = (
+        folder.path_string("policy.json"),
+        "models/asymmetric_servers.yaml",
+    );
+    run_ok(&format!("{workload} --interruptions 5 -o {policy}"));
     let table = "check POLICY --workload WORKLOAD | valid
         show POLICY | 5.000 times
         simulate POLICY --precision 2% | confirmed
@@ -155,11 +163,11 @@ fn reports_errors_with_exit_codes() {
             .replace("POLICY", &policy)
             .replace("WORKLOAD", workload),
     ) {
-        let said = works(typed);
-        has(&(stdout(&said) + &stderr(&said)), expected);
+        let said = run_ok(typed);
+        assert_contains(&(stdout(&said) + &stderr(&said)), expected);
     }
     let line = format!("check {policy} --workload models/three_servers.yaml");
-    ends(1, &line);
+    run_expecting_code(1, &line);
 }
 
 /// The mean of each distribution is 1, and the standard deviations are the values in the paper
@@ -187,17 +195,17 @@ fn compares_policies_with_exact_means() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
     let (page, document) = (path("c.html"), path("c.json"));
-    let said = works(&format!(
+    let said = run_ok(&format!(
         "compare --workload models/three_servers.yaml --policies fcfs,balanced-fairness:5,random-ps --loads 0.3,0.6 --events 2e6 --html {page} -o {document}"
     ));
     let table = stdout(&said) + &stderr(&said);
-    has(&table, "balanced fairness, exactly");
+    assert_contains(&table, "balanced fairness, exactly");
     let document: Value =
         serde_json::from_str(&std::fs::read_to_string(document).unwrap()).unwrap();
     let exact = document["exact"][0]["mean_response"].as_f64().unwrap();
     assert!((exact / 0.70868103126 - 1.0).abs() < 1e-10, "{exact}");
     let page = std::fs::read_to_string(page).unwrap();
-    has(&page, "balanced fairness, exactly");
+    assert_contains(&page, "balanced fairness, exactly");
 }
 
 #[derive(Serialize, Deserialize)]

@@ -161,7 +161,7 @@ fn artifacts() -> Vec<(&'static str, Artifact)> {
     let workload = Workload::read(model.as_ref()).unwrap().workload;
     let msr = |(name, options)| (name, synthesized(&workload, &options).artifact);
     let mut all: Vec<_> = variants().into_iter().map(msr).collect();
-    all.push(("msr-chain", of_chain(&workload.scaled(0.5).unwrap())));
+    all.push(("msr-chain", chain_artifact(&workload.scaled(0.5).unwrap())));
     let lighter = workload.scaled(0.5).unwrap();
     let turns = |overlap, strict| {
         Families::Fixed(Box::new(Family::StaticQuickswap(StaticQuickswapConfig {
@@ -238,13 +238,13 @@ fn artifacts() -> Vec<(&'static str, Artifact)> {
     ]);
     let of_limited = |name| chosen(&limited, fixed(by_name(name, &limited.clone().into())));
     all.extend(["easy-backfill", "conservative-backfill"].map(|name| (name, of_limited(name))));
-    all.extend(ordered(&limited));
+    all.extend(job_order_artifacts(&limited));
     all.extend(preemptive(&workload));
     all.extend(over_fleets());
     all
 }
 
-fn ordered(limited: &Workload) -> Vec<(&'static str, Artifact)> {
+fn job_order_artifacts(limited: &Workload) -> Vec<(&'static str, Artifact)> {
     let of = |name, words: &str, change: fn(&mut BackfillingConfig)| {
         let mut own = by_words(words, &limited.clone().into());
         change(&mut own);
@@ -278,7 +278,7 @@ fn by_words(words: &str, fleet: &Fleet) -> BackfillingConfig {
 }
 
 /// A policy with a chain of schedules that is not a loop.
-fn of_chain(workload: &Workload) -> Artifact {
+fn chain_artifact(workload: &Workload) -> Artifact {
     let chain = "msr: {schedules: [{type-1: 1, type-2: 4}, {type-3: 2}, {type-2: 3}],
         rates: [[0, .03, .01], [.04, 0, .02], [.1, .05, 0]]}";
     let own = parse_custom_policy(chain, "chain", &workload.clone().into()).unwrap();
@@ -471,11 +471,11 @@ fn record(artifact: &Artifact) -> Vector {
     Vector {
         artifact: serde_json::to_value(&artifact).unwrap(),
         steps,
-        cluster: crate::live::exchanged(&Checked::check(artifact).unwrap()),
+        cluster: crate::live::replaced_scheduler_decisions(&Checked::check(artifact).unwrap()),
     }
 }
 
-pub(crate) fn recorded() -> Vec<(String, Vector)> {
+pub(crate) fn recorded_vectors() -> Vec<(String, Vector)> {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/conformance");
     let files = std::fs::read_dir(folder).unwrap();
     let mut files: Vec<_> = files.map(|entry| entry.unwrap().path()).collect();
@@ -502,7 +502,7 @@ fn vectors_are_reproduced() {
         }
     }
     let mut kinds = BTreeSet::new();
-    for (name, vector) in recorded() {
+    for (name, vector) in recorded_vectors() {
         let text = vector.artifact.to_string();
         let checked = Checked::parse(&text, &name).unwrap();
         let rule = &checked.artifact().policy;

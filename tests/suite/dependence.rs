@@ -15,8 +15,8 @@ fn workload(before: &str, servers: &str, alike: &str) -> String {
     )
 }
 
-fn done(arguments: &[&str]) -> String {
-    let output = works(arguments);
+fn run_and_collect_output(arguments: &[&str]) -> String {
+    let output = run_ok(arguments);
     stdout(&output) + &stderr(&output)
 }
 
@@ -38,12 +38,12 @@ fn synthesizes_checks_simulates_and_compares_policies_for_dependent_jobs() {
     ] {
         let (_folder, from, to) = written(&workload(before, servers, alike));
         let arguments = ["--workload", &from, "--preemption", "none"];
-        done(&[&arguments[..], &["--work", "4e6", "--output", &to]].concat());
-        let checked = done(&["check", &to, "--workload", &from]);
+        run_and_collect_output(&[&arguments[..], &["--work", "4e6", "--output", &to]].concat());
+        let checked = run_and_collect_output(&["check", &to, "--workload", &from]);
         assert!(checked.starts_with("valid: "), "{checked}");
-        done(&["simulate", &to, "--events", "1e6"]);
+        run_and_collect_output(&["simulate", &to, "--events", "1e6"]);
         let compared = ["compare", "--workload", &from, "--loads", ".3,.6"];
-        done(
+        run_and_collect_output(
             &[
                 &compared[..],
                 &["--policies", &format!("fcfs,{to}"), "--events", "2e5"],
@@ -53,7 +53,7 @@ fn synthesizes_checks_simulates_and_compares_policies_for_dependent_jobs() {
     }
 }
 
-fn judged<'a>(printed: &'a str, claim: &str) -> &'a str {
+fn claim_line<'a>(printed: &'a str, claim: &str) -> &'a str {
     let line = printed.lines().find(|line| line.contains(claim));
     line.unwrap_or_else(|| panic!("{claim}:\n{printed}"))
 }
@@ -73,17 +73,24 @@ fn claims_about_completions_are_approximate_for_similar_jobs() {
             "msr",
             "--verbose",
         ];
-        let summary = done(&[&arguments[..], &["--work", "4e6", "--output", &to]].concat());
-        (summary, done(&["simulate", &to, "--events", "3e6"]))
+        let summary =
+            run_and_collect_output(&[&arguments[..], &["--work", "4e6", "--output", &to]].concat());
+        (
+            summary,
+            run_and_collect_output(&["simulate", &to, "--events", "3e6"]),
+        )
     };
     let (summary, printed) = msr("", ", alike: .85");
     let expected = "as if arrivals were Poisson and sizes independent";
-    has(&summary, expected);
-    has(judged(&printed, "working time"), "approximate, off by");
+    assert_contains(&summary, expected);
+    assert_contains(claim_line(&printed, "working time"), "approximate, off by");
     let (summary, printed) = msr(COMMON, "");
-    has(&summary, "as if arrivals were Poisson (the loads");
-    has(judged(&printed, "working time"), "confirmed");
-    has(judged(&printed, "mean response ["), "approximate, off by");
+    assert_contains(&summary, "as if arrivals were Poisson (the loads");
+    assert_contains(claim_line(&printed, "working time"), "confirmed");
+    assert_contains(
+        claim_line(&printed, "mean response ["),
+        "approximate, off by",
+    );
 }
 
 #[test]
@@ -97,9 +104,9 @@ fn rejects_a_policy_for_another_modulation() {
         "--family",
         "msr",
     ];
-    done(&[&arguments[..], &["--work", "4e6", "--output", &to]].concat());
+    run_and_collect_output(&[&arguments[..], &["--work", "4e6", "--output", &to]].concat());
     std::fs::write(&from, workload("", SERVER, "")).unwrap();
-    let refused = ends(1, &["check", &to, "--workload", &from]);
+    let refused = run_expecting_code(1, &["check", &to, "--workload", &from]);
     let printed = stdout(&refused) + &stderr(&refused);
     let is_told = printed.contains("workload.modulation: made for {")
         && printed.contains("but the workload has none");

@@ -214,20 +214,20 @@ fn run(document: &Path, text: &str) {
     }
 }
 
-fn is_for_newcomers(path: &Path) -> bool {
+fn is_tutorial_or_readme(path: &Path) -> bool {
     path.ends_with("README.md") || path.iter().any(|part| part == "tutorials")
 }
 
 #[test]
 #[ignore = "this test takes more than five seconds, so it is only run in CI"]
 fn commands_print_what_the_documents_show() {
-    run_all(is_for_newcomers);
+    run_all(is_tutorial_or_readme);
 }
 
 #[test]
 #[ignore = "this test takes more than five seconds, so it is only run in CI"]
 fn commands_print_what_all_other_documents_show() {
-    run_all(|path| !is_for_newcomers(path));
+    run_all(|path| !is_tutorial_or_readme(path));
 }
 
 fn run_all(is_in: fn(&Path) -> bool) {

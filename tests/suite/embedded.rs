@@ -25,9 +25,9 @@ fn within(typed: &str) -> EmbeddedAnswer {
 #[test]
 fn an_answer_contains_all_outputs_of_the_command() {
     let folder = Folder::new();
-    let [json, csv, page] = ["c.json", "c.csv", "c.html"].map(|name| folder.name(name));
+    let [json, csv, page] = ["c.json", "c.csv", "c.html"].map(|name| folder.path_string(name));
     let typed = "compare models/section7.yaml --policies first-fit,fcfs --loads .5 --events 4e5";
-    let printed = works(&format!("{typed} -o {json} --csv {csv} --html {page}"));
+    let printed = run_ok(&format!("{typed} -o {json} --csv {csv} --html {page}"));
     let answer = within(typed);
     let written = [json, csv, page].map(|file| std::fs::read_to_string(file).unwrap());
     assert_eq!([answer.document, answer.csv, answer.page], written);
@@ -47,7 +47,7 @@ fn reads_documents_from_memory() {
     let documents = [(name, text.into_bytes().into())].into();
     let typed = "models/vms.yaml --family msr --quiet";
     let hidden = with_documents(documents, || within(typed));
-    let whole = stdout(&works("models/section7.yaml --family msr --quiet"));
+    let whole = stdout(&run_ok("models/section7.yaml --family msr --quiet"));
     assert_eq!(hidden.printed, whole);
     assert_ne!(within(typed).printed, whole);
 }
@@ -97,18 +97,18 @@ fn a_program_can_interrupt_a_command() {
 #[test]
 #[ignore = "this test takes more than five seconds, so it is only run in CI"]
 fn scales_workloads_to_a_load() {
-    let policy = json(&works(
+    let policy = json(&run_ok(
         "models/section7.yaml --family msr --load .5 --quiet",
     ));
     let load = policy["evidence"]["load"].as_f64().unwrap();
     assert!((load - 0.5).abs() < 1e-9, "{load}");
-    let policy = json(&works("models/three_servers.yaml --load .3 --quiet"));
+    let policy = json(&run_ok("models/three_servers.yaml --load .3 --quiet"));
     let load = policy["evidence"]["load"].as_f64().unwrap();
     assert!((load - 0.3).abs() < 1e-9, "{load}");
-    let refused = ends(2, "models/campaign_small.yaml --load .5");
+    let refused = run_expecting_code(2, "models/campaign_small.yaml --load .5");
     assert!(stderr(&refused).contains("has no load that could be scaled"));
     let typed = "simulate first-fit --workload models/section7.yaml --events 4e5 -o -";
-    let [own, scaled] = [".9", ".5"].map(|load| json(&works(&format!("{typed} --load {load}"))));
+    let [own, scaled] = [".9", ".5"].map(|load| json(&run_ok(&format!("{typed} --load {load}"))));
     let arrivals = |run: &serde_json::Value| {
         let run = &run["run"];
         run["counters"]["arrivals"].as_f64().unwrap() / run["simulated_time"].as_f64().unwrap()

@@ -7,11 +7,11 @@ use synth::slurm::{Nodes, Slurm, SlurmQueue};
 use tempfile::TempDir;
 
 /// A folder of `sh` scripts that can be used in `PATH` or as [`Slurm::programs`].
-pub(crate) struct Fake {
+pub(crate) struct FakeSlurm {
     folder: TempDir,
 }
 
-impl Fake {
+impl FakeSlurm {
     /// Creates a partition `synth` without jobs. It has the node n1 with 20 CPUs and 15000 MiB.
     pub(crate) fn new() -> Self {
         let folder = TempDir::new().unwrap();
@@ -19,7 +19,7 @@ impl Fake {
         for name in ["squeue", "sinfo", "scontrol"] {
             symlink(&command, folder.path().join(name)).unwrap();
         }
-        let fake = Fake { folder };
+        let fake = FakeSlurm { folder };
         fake.queue("");
         let node = crate::common::rows(include_str!("tables/node_row.txt"));
         let node: Vec<_> = node.map(|[name, cell]| (name, cell)).collect();

@@ -7,7 +7,7 @@ use crate::common::*;
 fn comparisons_show_rounded_numbers() {
     let folder = Folder::new();
     let base = "compare --workload models/one_or_all.yaml --events 2e5 --policies msfq,first-fit";
-    let page = folder.name("r.html");
+    let page = folder.path_string("r.html");
     let typed = format!("{base},server-filling --loads .25279,.4 --html {page}");
     synth(&typed);
     let page = String::from_utf8(folder.bytes("r.html")).unwrap();
@@ -18,6 +18,6 @@ fn comparisons_show_rounded_numbers() {
     let mut words = page.split(|c: char| !(c.is_ascii_digit() || c == '.'));
     assert_eq!(words.find(|word| is_long(word)), None);
     let typed = "compare --workload models/amdahl_training.yaml --policies equi --loads .2";
-    fails(typed, "leave it out");
-    fails(&format!("{base} --rates 2"), "--loads");
+    run_err(typed, "leave it out");
+    run_err(&format!("{base} --rates 2"), "--loads");
 }

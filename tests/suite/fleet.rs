@@ -61,12 +61,12 @@ pub(crate) fn load(fleet: &Fleet) -> f64 {
     certificate.load
 }
 
-fn in_slots(fleet: &Fleet) -> SynthesisOutcome<Analysed> {
+fn partitioned_policy(fleet: &Fleet) -> SynthesisOutcome<Analysed> {
     Analysed::of_fleet(fleet, &SynthesisOptions::new(Preemption::None)).unwrap()
 }
 
 fn artifact(fleet: &Fleet) -> Artifact {
-    match in_slots(fleet) {
+    match partitioned_policy(fleet) {
         SynthesisOutcome::Policy(analysed) => analysed.partitioned(fleet).unwrap().artifact,
         other => panic!("expected a policy, found {other:?}"),
     }
@@ -141,7 +141,7 @@ fn the_load_of_the_model_is_the_fluid_load() {
 #[test]
 fn rejects_an_overloaded_fleet_with_prices() {
     let fleet = read(&mixed("  - {count: 2, capacity: {cpu: 3, gpu: 1}}\n")).unwrap();
-    let SynthesisOutcome::Overloaded(overload) = in_slots(&fleet) else {
+    let SynthesisOutcome::Overloaded(overload) = partitioned_policy(&fleet) else {
         panic!("expected an overloaded fleet");
     };
     // The jobs need 3 + 3 + 1/2 CPUs, and there are six.
@@ -183,14 +183,19 @@ fn reports_the_path_of_each_error_in_a_policy() {
     let prices = &valid["evidence"]["prices"];
     let swapped = json!([prices[2], prices[1], prices[0]]);
     let table = include_str!("tables/fleet/lies.txt");
-    lies(&valid, "", table);
+    assert_policy_changes_rejected(&valid, "", table);
     // The changed numbers match the digest, but they do not match the proof.
     let table = "/servers/0/count | 3 | evidence.
         /servers/0/capacity/cpu | 2 | evidence.
         /jobs/2/arrivals/rate | 1 | policy.partition: the policy is unstable";
-    are_refused(&valid, "/workload", table, refusal::<Multiresource>);
+    assert_changes_rejected(
+        &valid,
+        "/workload",
+        table,
+        rejection_reason::<Multiresource>,
+    );
     let text = format!("/evidence/prices | {swapped} | a job of type");
-    lies(&valid, "", &text);
+    assert_policy_changes_rejected(&valid, "", &text);
 }
 
 #[test]
@@ -209,7 +214,7 @@ fn rejects_a_change_of_any_number() {
             }
         };
         let is_zero = valid.pointer(&pointer).unwrap().as_f64() == Some(0.0);
-        let found = changed(&valid, |v| larger(v.pointer_mut(&pointer).unwrap()));
+        let found = errors_after_change(&valid, |v| larger(v.pointer_mut(&pointer).unwrap()));
         if !harmless && !is_zero && found.is_empty() {
             passed.push(pointer);
         }
@@ -256,18 +261,18 @@ fn a_fleet_can_be_written_and_read_as_json() {
 #[test]
 fn synthesizes_a_policy_for_a_fleet_on_the_command_line() {
     let folder = Folder::new();
-    let file = folder.name("fleet.json");
+    let file = folder.path_string("fleet.json");
     let make = format!("--workload {MODEL} -o {file} --preemption");
-    let pooled = works(&format!("{make} full --work 2e6"));
-    has(&stderr(&pooled), "Jobs are not preempted");
-    let output = works(&format!("{make} none --verbose --family partition"));
-    has(&stderr(&output), "ρ = 0.589015152 of the maximum");
-    let valid = works(&format!("check {file} --workload {MODEL}"));
-    has(&stderr(&valid), "48 servers of 2 shapes");
+    let pooled = run_ok(&format!("{make} full --work 2e6"));
+    assert_contains(&stderr(&pooled), "Jobs are not preempted");
+    let output = run_ok(&format!("{make} none --verbose --family partition"));
+    assert_contains(&stderr(&output), "ρ = 0.589015152 of the maximum");
+    let valid = run_ok(&format!("check {file} --workload {MODEL}"));
+    assert_contains(&stderr(&valid), "48 servers of 2 shapes");
     let other = folder.write("other.yaml", &text(MODEL).replace("count: 40", "count: 41"));
-    let refused = ends(1, &format!("check {file} --workload {other}"));
+    let refused = run_expecting_code(1, &format!("check {file} --workload {other}"));
     let said = stderr(&refused);
-    has(&said, "workload.servers[0].count: `big`: made for 40");
+    assert_contains(&said, "workload.servers[0].count: `big`: made for 40");
 }
 
 #[test]
@@ -280,7 +285,7 @@ fn rejects_a_fleet_that_is_too_large_for_simulation() {
     let servers = "servers: [{name: node, count: 100000, capacity: {gpu: 8}}]";
     let text = workload(servers, &jobs.collect::<Vec<_>>().join("\n"));
     let file = folder.write("large.yaml", &text);
-    let output = folder.name("p.json");
+    let output = folder.path_string("p.json");
     let typed = format!("{file} --preemption none -o {output}");
-    fails(&typed, "GiB of memory, more than the limit of 1 GiB");
+    run_err(&typed, "GiB of memory, more than the limit of 1 GiB");
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::fake_slurm::{Fake, job};
+use super::fake_slurm::{FakeSlurm, job};
 use crate::common::*;
 
 /// If `tells` is true, the log has users and limits, which are three times the run times.
@@ -35,9 +35,9 @@ fn log(count: u64, tells: bool) -> String {
 fn scores_forecasts_on_a_log() {
     let folder = Folder::new();
     let file = folder.write("log.swf", &log(500, true));
-    let document = folder.name("f.json");
+    let document = folder.path_string("f.json");
     let typed = format!("forecast {file} --policy easy+saf --map -o {document}");
-    let run = works(&typed);
+    let run = run_ok(&typed);
     let printed = stdout(&run);
     for words in [
         "nine of ten",
@@ -45,7 +45,7 @@ fn scores_forecasts_on_a_log() {
         "under easy+saf",
         "limit ",
     ] {
-        has(&printed, words);
+        assert_contains(&printed, words);
     }
     let found = folder.json("f.json");
     let record = &found["record"];
@@ -54,7 +54,7 @@ fn scores_forecasts_on_a_log() {
     assert!(record["error"].as_f64() < record["error_by_limits"].as_f64());
     assert!(found["map"]["cells"].as_array().unwrap().len() > 1);
     let typed = format!("forecast {file} --policy easy+saf --map -o {document}");
-    works(&typed);
+    run_ok(&typed);
     let told = folder.json("f.json");
     assert_eq!(told, found, "the result must not depend on the clock");
 }
@@ -63,17 +63,17 @@ fn scores_forecasts_on_a_log() {
 fn reports_missing_data_in_a_log() {
     let folder = Folder::new();
     let bare = folder.write("bare.swf", &log(300, false));
-    let run = works(&format!("forecast {bare} --policy easy+fcfs"));
-    has(&stdout(&run), "There are no limits in the log");
+    let run = run_ok(&format!("forecast {bare} --policy easy+fcfs"));
+    assert_contains(&stdout(&run), "There are no limits in the log");
     let expected = "the run time of a job is based on other jobs of the same user";
-    has(&stdout(&run), expected);
-    has(&stdout(&run), "There are no users in the log");
+    assert_contains(&stdout(&run), expected);
+    assert_contains(&stdout(&run), "There are no users in the log");
     let text = "; MaxProcs: 4\n1 0 -1 5 1 -1 -1 1 9 -1 1 1 -1 -1 -1 -1 -1 -1\n";
     let idle = folder.write("idle.swf", text);
-    let printed = stdout(&works(&format!("forecast {idle}")));
-    has(&printed, "no forecasts to evaluate");
+    let printed = stdout(&run_ok(&format!("forecast {idle}")));
+    assert_contains(&printed, "no forecasts to evaluate");
     let full = folder.write("log.swf", &log(50, true));
-    has(&stdout(&works(&format!("forecast {full}"))), "not certain");
+    assert_contains(&stdout(&run_ok(&format!("forecast {full}"))), "not certain");
     for (typed, words) in [
         ("--policy server-filling", "preempts jobs"),
         ("--policy esy", "did you mean"),
@@ -85,13 +85,13 @@ fn reports_missing_data_in_a_log() {
             "use `synth forecast slurm",
         ),
     ] {
-        fails(&format!("forecast {full} {typed}"), words);
+        run_err(&format!("forecast {full} {typed}"), words);
     }
 }
 
 #[test]
 fn each_waiting_job_has_a_forecast_or_a_reason() {
-    let (fake, folder) = (Fake::new(), Folder::new());
+    let (fake, folder) = (FakeSlurm::new(), Folder::new());
     let waits = |id: &'static str| {
         vec![
             ("JobArrayID", id),
@@ -129,31 +129,31 @@ fn each_waiting_job_has_a_forecast_or_a_reason() {
         output
     };
     let bare = run("forecast slurm --partition synth");
-    has(&stderr(&bare), "There is no log of past jobs");
+    assert_contains(&stderr(&bare), "There is no log of past jobs");
     for words in [
         "never: it",
         "waits for other",
         "its begin time",
         "held: its owner",
     ] {
-        has(&stdout(&bare), words);
+        assert_contains(&stdout(&bare), words);
     }
     for (typed, words) in [
         ("slurm --partition synth --map", "only be used if"),
         ("slurm --partition synth --output x.json", "only be used if"),
     ] {
-        fails(&format!("forecast {typed}"), words);
+        run_err(&format!("forecast {typed}"), words);
     }
     // The start depends on a job without a limit, whose run time is sampled if there is a log.
-    has(&stdout(&bare), "unknown");
+    assert_contains(&stdout(&bare), "unknown");
     let printed = stdout(&run(&format!(
         "forecast slurm --partition synth --log {past}"
     )));
     let changed = printed.replace('\n', " ");
-    has(&changed, "for the log of past jobs under easy");
+    assert_contains(&changed, "for the log of past jobs under easy");
     let mut row = printed.lines();
     let row = row.find(|line| line.trim_start().starts_with("13"));
-    has(row.unwrap(), "UTC, in");
+    assert_contains(row.unwrap(), "UTC, in");
 }
 
 const ONE: &str = "kind: multiresource\ntime_unit: min\nserver: {capacity: {cpu: 20}}\n\
@@ -174,9 +174,9 @@ fn lines(count: u32) -> Vec<String> {
 }
 
 fn policy(folder: &Folder) -> String {
-    let (workload, policy) = (folder.write("w.yaml", ONE), folder.name("p.json"));
+    let (workload, policy) = (folder.write("w.yaml", ONE), folder.path_string("p.json"));
     let typed = format!("--workload {workload} --family first-fit -o {policy}");
-    works(&typed);
+    run_ok(&typed);
     policy
 }
 
@@ -195,7 +195,7 @@ fn drive_predicts_when_a_job_starts() {
         ask(305, "22"),
     ];
     let given = [lines(20), questions.to_vec()].concat().join("\n");
-    let run = fed(&format!("drive {policy}"), &given);
+    let run = run_with_stdin(&format!("drive {policy}"), &given);
     let printed = stdout(&run);
     let answers: Vec<&str> = printed.lines().skip(43).collect();
     for (answer, words) in answers.iter().zip([
@@ -206,16 +206,16 @@ fn drive_predicts_when_a_job_starts() {
         "\"stop\":[]}",
         "\"forecast\":\"the resources that are needed",
     ]) {
-        has(answer, words);
+        assert_contains(answer, words);
     }
     let early = [lines(9), vec![ask(300, "22")]].concat().join("\n");
-    let said = stdout(&fed(&format!("drive {policy}"), &early));
-    has(&said, "only 9 jobs have ended so far, but at least 10");
+    let said = stdout(&run_with_stdin(&format!("drive {policy}"), &early));
+    assert_contains(&said, "only 9 jobs have ended so far, but at least 10");
 }
 
 #[test]
 fn a_bridge_predicts_when_a_job_starts() {
-    let (fake, folder) = (Fake::new(), Folder::new());
+    let (fake, folder) = (FakeSlurm::new(), Folder::new());
     let policy = policy(&folder);
     let head = format!(
         "{{\"policy\":\"p.json\",\"digest\":\"{}\",\"cluster\":\"fake\",\"partition\":\"synth\",\"time_unit\":\"min\",\"seed\":1}}",
@@ -235,18 +235,18 @@ fn a_bridge_predicts_when_a_job_starts() {
     let whole = rounds(lines(20)[..40].to_vec()) + &rounds(lines(0));
     let journal = folder.write("j.jsonl", &whole);
     let why = |journal: &str, job: u32| {
-        stdout(&works(&format!(
+        stdout(&run_ok(&format!(
             "bridge --replay {journal} {policy} --why {job}"
         )))
     };
     let said = why(&journal, 22);
-    has(&said, "1 job of its type is ahead of it");
+    assert_contains(&said, "1 job of its type is ahead of it");
     let expected = "five of ten start within 20 min, and nine of ten start within 20 min";
-    has(&said, expected);
+    assert_contains(&said, expected);
     let expected = "only 3 jobs have ended so far";
-    has(&why(&short, 22), expected);
+    assert_contains(&why(&short, 22), expected);
     let typed = format!("bridge --replay {journal} {policy} --why 5");
-    fails(&typed, "synth bridge slurm POLICY");
+    run_err(&typed, "synth bridge slurm POLICY");
     let held = |id: &'static str, more: &[(&'static str, &'static str)]| {
         job(&[more, &[("JobArrayID", id), ("tres-alloc", "cpu=20,node=1")]].concat())
     };
@@ -268,7 +268,7 @@ fn a_bridge_predicts_when_a_job_starts() {
         let output = command.output().unwrap();
         stdout(&output) + &stderr(&output)
     };
-    has(&ask("22"), "nine of ten");
+    assert_contains(&ask("22"), "nine of ten");
     for (job, words) in [
         (
             "31",
@@ -285,7 +285,7 @@ fn a_bridge_predicts_when_a_job_starts() {
             "job 35 is neither waiting nor running in the partition synth",
         ),
     ] {
-        has(&ask(job), words);
+        assert_contains(&ask(job), words);
     }
 }
 
@@ -293,9 +293,9 @@ fn a_bridge_predicts_when_a_job_starts() {
 fn writes_metrics_for_prometheus() {
     let folder = Folder::new();
     let file = folder.write("log.swf", &log(400, true));
-    let (document, metrics) = (folder.name("f.json"), folder.name("f.prom"));
+    let (document, metrics) = (folder.path_string("f.json"), folder.path_string("f.prom"));
     let typed = format!("forecast {file} -o {document} --metrics {metrics}");
-    works(&typed);
+    run_ok(&typed);
     let record = &folder.json("f.json")["record"];
     let text = std::fs::read_to_string(metrics).unwrap();
     let labels = format!("log=\"{file}\",policy=\"easy\"");
@@ -308,8 +308,8 @@ fn writes_metrics_for_prometheus() {
         ("error_by_limits_seconds", "", &record["error_by_limits"]),
     ] {
         let value = value.as_f64().unwrap();
-        has(&text, &format!("# TYPE synth_forecast_{name} gauge\n"));
+        assert_contains(&text, &format!("# TYPE synth_forecast_{name} gauge\n"));
         let line = format!("\nsynth_forecast_{name}{{{labels}{more}}} {value}\n");
-        has(&text, &line);
+        assert_contains(&text, &line);
     }
 }

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use synth::slurm::{Hold, JobState, QueueRow};
 
-use crate::bridge::{PolicyDir, Running, bridge, is_decided_again, log, queue, text};
+use crate::bridge::{BridgeProcess, PolicyDir, assert_replay_matches, bridge, log, queue, text};
 use crate::cluster::Cluster;
-use crate::common::{code, has, stderr, stdout};
+use crate::common::{assert_contains, code, stderr, stdout};
 
 const GANGS: &str = "{kind: multiresource, time_unit: s,
   servers: [{name: node, count: 2, capacity: {cpu: 16}}], jobs: [
@@ -52,13 +52,13 @@ fn gangs_start_when_all_of_their_nodes_are_free() {
     let table = stdout(&planned);
     assert_eq!(code(&planned), 0, "{table}{}", stderr(&planned));
     assert!(table.starts_with("warning: 1 of 9 jobs, with "), "{table}");
-    has(&table, "several nodes are requested");
+    assert_contains(&table, "several nodes are requested");
     let released = format!("no type      1     0   {no_type}\n");
     assert!(table.contains(&released), "{table}");
     assert!(table.contains("gang         5     0"), "{table}");
     cluster.run("scancel", &[&no_type]);
 
-    let mut running = Some(Running::start(&dir, &cluster, &words));
+    let mut running = Some(BridgeProcess::start(&dir, &cluster, &words));
     // A released job always fits: the jobs on a node never need more than the policy has.
     let looked = |rows: &[QueueRow]| {
         let is_gang = |row: &&QueueRow| row.nodes > 1;
@@ -93,7 +93,7 @@ fn gangs_start_when_all_of_their_nodes_are_free() {
             if ended % 2 == 1 {
                 submit(0.5, &["-n", "1"]);
                 drop(running.take());
-                running = Some(Running::start(&dir, &cluster, &words));
+                running = Some(BridgeProcess::start(&dir, &cluster, &words));
                 killed += 1;
             }
         }
@@ -125,7 +125,7 @@ fn gangs_start_when_all_of_their_nodes_are_free() {
     });
     std::thread::sleep(Duration::from_millis(500));
     assert_eq!(running.unwrap().end(), Some(0), "{}", log(&dir));
-    is_decided_again(&dir);
+    assert_replay_matches(&dir);
 }
 
 fn is_whole(text: &str) {

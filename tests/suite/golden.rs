@@ -12,7 +12,7 @@ const ROUNDING: f64 = 1e-9;
 
 fn written(arguments: &str) -> Value {
     let folder = Folder::new();
-    let output = folder.name("out.json");
+    let output = folder.path_string("out.json");
     let typed: Vec<&str> = arguments.split_whitespace().collect();
     let typed = [&typed[..], &["--quiet", "--output", &output]].concat();
     let ran = synth(&typed);
@@ -20,7 +20,7 @@ fn written(arguments: &str) -> Value {
     read(Path::new(&output))
 }
 
-pub(crate) fn is_as_recorded(name: &str, found: &Value) {
+pub(crate) fn assert_matches_golden(name: &str, found: &Value) {
     let file = recorded(name);
     if std::env::var_os("SYNTH_UPDATE_GOLDEN").is_some() {
         std::fs::write(&file, format!("{found}\n")).unwrap();
@@ -70,21 +70,21 @@ fn is_near(one: Option<f64>, other: Option<f64>) -> bool {
 }
 
 fn policy(folder: &Folder, arguments: &str) -> String {
-    let file = folder.name("policy.json");
+    let file = folder.path_string("policy.json");
     let typed: Vec<&str> = arguments.split_whitespace().collect();
-    works(&[&typed[..], &["--quiet", "--output", &file]].concat());
+    run_ok(&[&typed[..], &["--quiet", "--output", &file]].concat());
     file
 }
 
-fn is_judged_as_recorded(name: &str, synthesis: &str, run: &str) {
+fn assert_judgement_matches_golden(name: &str, synthesis: &str, run: &str) {
     let folder = Folder::new();
     let policy = policy(&folder, synthesis);
     let mut simulated = written(&format!("simulate {policy} {run}"));
     simulated["policy"] = json!("policy.json");
-    is_as_recorded(&format!("{name}_simulate"), &simulated);
+    assert_matches_golden(&format!("{name}_simulate"), &simulated);
     let said = stderr(&synth(&["check", &policy]));
     let lines: Vec<&str> = said.lines().collect();
-    is_as_recorded(&format!("{name}_check"), &json!(lines));
+    assert_matches_golden(&format!("{name}_check"), &json!(lines));
 }
 
 /// Returns the numbers that change if a single decision of the policy changes.
@@ -118,7 +118,7 @@ fn decisions_of_rules_are_unchanged() {
     ] {
         let text = format!("compare models/{model}.yaml --policies {rules} --loads .7 {SHORT}");
         let compared = written(&text);
-        is_as_recorded(&format!("{model}_rules"), &decisions(&compared));
+        assert_matches_golden(&format!("{model}_rules"), &decisions(&compared));
     }
 }
 
@@ -144,7 +144,7 @@ fn comparisons_are_unchanged() {
         ),
     ] {
         let compared = written(&typed);
-        is_as_recorded(&format!("{name}_compare"), &compared);
+        assert_matches_golden(&format!("{name}_compare"), &compared);
     }
 }
 
@@ -156,10 +156,10 @@ fn policies_of_servers_are_unchanged() {
         ("setup", "--setup-rate 10 --switching-rate .3"),
     ] {
         let typed = format!("models/section7.yaml --preemption {name} {options} --family msr");
-        is_judged_as_recorded(&format!("section7_{name}"), &typed, SHORT);
+        assert_judgement_matches_golden(&format!("section7_{name}"), &typed, SHORT);
     }
     let fleet = "models/fleet.yaml --preemption none --family partition";
-    is_judged_as_recorded("fleet_partition", fleet, SHORT);
+    assert_judgement_matches_golden("fleet_partition", fleet, SHORT);
 }
 
 #[test]
@@ -175,6 +175,6 @@ fn policies_of_other_kinds_are_unchanged() {
         ),
         ("volunteer", "models/campaign_small.yaml --work 6.1e6", ""),
     ] {
-        is_judged_as_recorded(name, typed, run);
+        assert_judgement_matches_golden(name, typed, run);
     }
 }

@@ -64,10 +64,10 @@ impl Visitor for Policies {
         for words in commands {
             let (workload, file) = (
                 format!("models/{}.yaml", words[0]),
-                folder.name("policy.json"),
+                folder.path_string("policy.json"),
             );
             let typed = ["--workload", &workload, "-q", "--output", &file];
-            works(&[&typed[..], &words[1..]].concat());
+            run_ok(&[&typed[..], &words[1..]].concat());
             let text = std::fs::read_to_string(&file).unwrap();
             for _ in 0..150 {
                 let text = mutated(&text, &mut random);
@@ -147,9 +147,9 @@ fn prints_no_control_characters() {
     let folder = Folder::new();
     let policy = folder.policy("section7");
     let text = std::fs::read_to_string(&policy).unwrap();
-    let harmful = folder.name("harm\u{1b}]0;x\u{7}ful\u{202e}.json");
+    let harmful = folder.path_string("harm\u{1b}]0;x\u{7}ful\u{202e}.json");
     std::fs::write(&harmful, text.replace("type-1", "type\\u001b[2J\\u202e-1")).unwrap();
-    let yaml = folder.name("\u{9b}31m.yaml");
+    let yaml = folder.path_string("\u{9b}31m.yaml");
     let line = "kind: multiresource\n\"\\u001b[2J\u{202e}\": 1\njobs: \u{7}\n";
     std::fs::write(&yaml, line).unwrap();
     for typed in [

@@ -43,19 +43,19 @@ fn log(count: u64, has_limits: bool) -> String {
 fn judges_a_log_with_all_outputs() {
     let folder = Folder::new();
     let file = folder.write("log.swf", &log(400, true));
-    let (document, page) = (folder.name("j.json"), folder.name("j.html"));
+    let (document, page) = (folder.path_string("j.json"), folder.path_string("j.html"));
     let typed = format!("judge {file} --every 1d -o {document} --html {page}");
-    let run = works(&typed);
+    let run = run_ok(&typed);
     let printed = stdout(&run);
     let changed = printed.replace('\n', " ");
-    has(&changed, "selected for each of 2 windows");
+    assert_contains(&changed, "selected for each of 2 windows");
     for role in [
         "current",
         "chosen in each window",
         "in hindsight",
         "sizes known",
     ] {
-        has(&printed, role);
+        assert_contains(&printed, role);
     }
     let found: serde_json::Value =
         serde_json::from_str(&fs::read_to_string(&document).unwrap()).unwrap();
@@ -68,25 +68,25 @@ fn judges_a_log_with_all_outputs() {
     assert!(mean(1) < 0.8 * mean(0), "{} for {}", mean(1), mean(0));
     assert_eq!(found["windows"].as_array().unwrap().len(), 2);
     let html = fs::read_to_string(&page).unwrap();
-    has(&html, "chosen in each window");
+    assert_contains(&html, "chosen in each window");
     for loads in [
         "http://", "https://", "src=", "href=\"h", "<script", "url(", "@import",
     ] {
         let is_alone = !html.replace("http://www.w3.org/", "").contains(loads);
         assert!(is_alone, "{loads}");
     }
-    let again = works(&format!("judge {file} --every 1d -o -"));
+    let again = run_ok(&format!("judge {file} --every 1d -o -"));
     assert_eq!(json(&again), found);
     // No rule can meet this guarantee.
-    let broken = ends(1, &format!("judge {file} --longest 1e-6"));
-    has(&stdout(&broken), "chosen in each window");
+    let broken = run_expecting_code(1, &format!("judge {file} --longest 1e-6"));
+    assert_contains(&stdout(&broken), "chosen in each window");
 }
 
 #[test]
 fn judges_a_log_without_limits() {
     let folder = Folder::new();
     let file = folder.write("log.swf", &log(300, false));
-    let found = json(&works(&format!("judge {file} -o -")));
+    let found = json(&run_ok(&format!("judge {file} -o -")));
     assert_eq!(found["has_limits"], false);
     let estimates = found["estimates"].as_array().unwrap();
     let kinds: Vec<_> = estimates.iter().map(|own| &own["estimate"]).collect();
@@ -99,33 +99,34 @@ fn reports_logs_that_cannot_be_judged() {
     let file = folder.write("log.swf", &log(300, true));
     let short = folder.write("short.swf", &log(60, true));
     let empty = folder.write("empty.swf", "");
-    fails("judge missing.swf", "cannot read missing.swf");
-    fails(&format!("judge {empty}"), "the file is empty");
-    fails(&format!("judge {short}"), "at least 50 and 1 are required");
-    fails(&format!("judge {file} --past 1%"), "a different value");
-    fails(
+    run_err("judge missing.swf", "cannot read missing.swf");
+    run_err(&format!("judge {empty}"), "the file is empty");
+    run_err(&format!("judge {short}"), "at least 50 and 1 are required");
+    run_err(&format!("judge {file} --past 1%"), "a different value");
+    run_err(
         &format!("judge {file} --past 100%"),
         "expected less than 100%",
     );
     let typed = "is not a positive number of seconds";
-    fails(&format!("judge {file} --every 0"), typed);
+    run_err(&format!("judge {file} --every 0"), typed);
     let typed = format!("judge {file} --longest 0");
-    fails(&typed, "is not a positive number");
+    run_err(&typed, "is not a positive number");
     let typed = format!("judge {file} --now nonsense");
-    fails(&typed, "unknown backfilling `nonsense`");
+    run_err(&typed, "unknown backfilling `nonsense`");
     let typed = format!("judge {file} --now easy+sjf+size");
-    fails(&typed, "uses the size of a job");
+    run_err(&typed, "uses the size of a job");
 }
 
 #[test]
 fn writes_the_policy_that_is_selected_on_a_log() {
     let folder = Folder::new();
-    let [policy, order, workload] = ["p.json", "order.yaml", "w.yaml"].map(|own| folder.name(own));
+    let [policy, order, workload] =
+        ["p.json", "order.yaml", "w.yaml"].map(|own| folder.path_string(own));
     let log = "models/traces/cluster.swf";
-    works(&format!("judge {log} --quiet --policy {order}"));
-    works(&format!("fit {log} --quiet --by-limit -o {workload}"));
+    run_ok(&format!("judge {log} --quiet --policy {order}"));
+    run_ok(&format!("fit {log} --quiet --by-limit -o {workload}"));
     let typed = format!("analyze {order} --quiet --workload {workload} --work 1e6 -o {policy}");
-    works(&typed);
-    has(&stderr(&works(&format!("check {policy}"))), "valid");
-    has(&stdout(&works(&format!("show {policy}"))), "Backfilling");
+    run_ok(&typed);
+    assert_contains(&stderr(&run_ok(&format!("check {policy}"))), "valid");
+    assert_contains(&stdout(&run_ok(&format!("show {policy}"))), "Backfilling");
 }

@@ -12,10 +12,10 @@ use synth::multiresource::live::Scheduler;
 use synth::multiresource::live::protocol::{self, Line, Started};
 use synth::multiresource::policy::Event;
 
-use crate::conformance::{Decision, Step, recorded};
+use crate::conformance::{Decision, Step, recorded_vectors};
 
 fn policies() -> Vec<(String, Checked)> {
-    let all = recorded().into_iter();
+    let all = recorded_vectors().into_iter();
     let checked = |(name, vector): (String, crate::conformance::Vector)| {
         let checked = Checked::parse(&vector.artifact.to_string(), &name).unwrap();
         (name, checked)
@@ -27,12 +27,12 @@ fn scheduler(policy: &Checked) -> Scheduler {
     Scheduler::new(policy, 7)
 }
 
-struct World<'a> {
+struct SimulatedCluster<'a> {
     policy: &'a Checked,
     scheduler: Scheduler,
     random: Random,
     now: f64,
-    came: u64,
+    arrivals: u64,
     /// The type and the servers of each running job, by id.
     running: BTreeMap<String, (usize, Vec<usize>)>,
     waiting: BTreeMap<u64, (String, usize)>,
@@ -45,17 +45,17 @@ struct World<'a> {
     by_number: f64,
 }
 
-impl<'a> World<'a> {
+impl<'a> SimulatedCluster<'a> {
     fn new(policy: &'a Checked, seed: u64) -> Self {
         let scheduler = scheduler(policy);
         let places = scheduler.places();
         let others = vec![vec![0.0; places.resources().len()]; places.servers()];
-        World {
+        SimulatedCluster {
             policy,
             scheduler,
             random: Random::seed_from_u64(seed),
             now: 0.0,
-            came: 0,
+            arrivals: 0,
             running: BTreeMap::new(),
             waiting: BTreeMap::new(),
             others,
@@ -89,11 +89,12 @@ impl<'a> World<'a> {
             assert_eq!(on.len(), self.scheduler.places().nodes(kind));
             self.running.insert(id.to_string(), (kind, on.clone()));
             self.starts += 1;
-            on.iter().for_each(|n| self.has_room(*n, kind));
+            on.iter()
+                .for_each(|n| self.assert_capacity_not_exceeded(*n, kind));
         }
     }
 
-    fn has_room(&self, n: usize, kind: usize) {
+    fn assert_capacity_not_exceeded(&self, n: usize, kind: usize) {
         let places = self.scheduler.places();
         for (j, takes) in places.demand(kind).iter().enumerate() {
             let here = self.running.values().filter(|(_, on)| on.contains(&n));
@@ -113,26 +114,27 @@ impl<'a> World<'a> {
     }
 
     fn arrive(&mut self, kind: usize) {
-        let id = format!("j{}", self.came);
-        self.waiting.insert(self.came, (id.clone(), kind));
-        self.came += 1;
+        let id = format!("j{}", self.arrivals);
+        self.waiting.insert(self.arrivals, (id.clone(), kind));
+        self.arrivals += 1;
         self.tell_arrival(id, kind);
     }
 
     fn tell_arrival(&mut self, id: String, kind: usize) {
         let name = self.scheduler.places().type_name(kind).to_owned();
-        let mut line = self.of_job();
+        let mut line = self.arrival_line();
         (line.arrive, line.job) = (Some(name), Some(id));
         self.tell(line);
     }
 
-    fn of_job(&mut self) -> Line {
+    fn arrival_line(&mut self) -> Line {
         let length = f64::from(self.random.random_range(1..40));
         let needed = self.scheduler.needs_limits();
         // If the rule estimates sizes, some jobs do not have a limit or a user.
         let learns = self.scheduler.learned().is_some();
-        let has_limit = needed || learns && !self.came.is_multiple_of(5);
-        let user = (learns && !self.came.is_multiple_of(7)).then(|| format!("u{}", self.came % 3));
+        let has_limit = needed || learns && !self.arrivals.is_multiple_of(5);
+        let user =
+            (learns && !self.arrivals.is_multiple_of(7)).then(|| format!("u{}", self.arrivals % 3));
         Line {
             limit: has_limit.then_some(length),
             user,
@@ -287,7 +289,7 @@ impl<'a> World<'a> {
                 Vec::new()
             };
             let name = places.type_name(kind).to_owned();
-            let mut line = self.of_job();
+            let mut line = self.arrival_line();
             line.adopt = Some(name);
             line.job = Some(id);
             line.ran = Some(1.0);
@@ -327,7 +329,7 @@ fn each_family_runs_a_changing_cluster() {
     let policies = policies();
     let each = 1_000_000 / policies.len();
     for (name, policy) in &policies {
-        let mut world = World::new(policy, 3);
+        let mut world = SimulatedCluster::new(policy, 3);
         (0..each / 2).for_each(|_| world.step());
         let lines = world.lines.clone();
         let bytes = driven(policy, &lines);
@@ -348,8 +350,8 @@ fn each_family_runs_a_changing_cluster() {
 }
 
 /// Returns the lines and the decisions after the scheduler is replaced.
-pub(crate) fn exchanged(policy: &Checked) -> Vec<(Line, Decision)> {
-    let mut world = World::new(policy, 11);
+pub(crate) fn replaced_scheduler_decisions(policy: &Checked) -> Vec<(Line, Decision)> {
+    let mut world = SimulatedCluster::new(policy, 11);
     world.by_number = 1.0;
     let mut steps = 0;
     while steps < 200 || world.running.is_empty() {
@@ -383,7 +385,7 @@ fn decide(scheduler: &mut Scheduler, line: &Line) -> Decision {
 #[test]
 fn the_cluster_vectors_are_reproduced() {
     let mut put_back = 0;
-    for (name, vector) in recorded() {
+    for (name, vector) in recorded_vectors() {
         let policy = Checked::parse(&vector.artifact.to_string(), &name).unwrap();
         let mut scheduler = scheduler(&policy);
         let mut has = [0; 4];
@@ -404,17 +406,17 @@ fn the_cluster_vectors_are_reproduced() {
 
 #[test]
 fn the_vectors_can_be_sent_as_protocol_lines() {
-    for (name, vector) in recorded() {
+    for (name, vector) in recorded_vectors() {
         let policy = Checked::parse(&vector.artifact.to_string(), &name).unwrap();
         let mut scheduler = scheduler(&policy);
-        let (mut came, mut t) = (0, 0.0);
+        let (mut arrivals, mut t) = (0, 0.0);
         for (n, step) in vector.steps.iter().enumerate() {
             t += 1.0;
             let kind = |i: usize| Some(scheduler.places().type_name(i).to_owned());
             let line = match step.event {
                 Event::Arrival(i) => Line {
                     arrive: kind(i),
-                    job: Some(came.to_string()),
+                    job: Some(arrivals.to_string()),
                     limit: step.limit,
                     // Any name can be used here if it is the same for all jobs of the user.
                     user: step.user.map(|user| user.to_string()),
@@ -429,13 +431,13 @@ fn the_vectors_can_be_sent_as_protocol_lines() {
                     ..Line::default()
                 },
             };
-            came += u64::from(matches!(step.event, Event::Arrival(_)));
+            arrivals += u64::from(matches!(step.event, Event::Arrival(_)));
             let decided = scheduler.tell(&Line { t, ..line }).unwrap();
             let ids =
                 |all: Vec<&str>| -> Vec<u64> { all.iter().map(|id| id.parse().unwrap()).collect() };
             let starts = ids(decided.start.iter().map(|(id, _)| &**id).collect());
             let stops = ids(decided.stop.iter().map(|id| &**id).collect());
-            assert_eq!([starts, stops], net(step), "{name}, step {n}");
+            assert_eq!([starts, stops], net_changes(step), "{name}, step {n}");
             let servers = decided.start.iter().flat_map(|(_, on)| on.clone());
             let servers: Vec<usize> = servers.collect();
             assert_eq!(servers, step.servers, "{name}, step {n}");
@@ -444,7 +446,7 @@ fn the_vectors_can_be_sent_as_protocol_lines() {
 }
 
 /// Returns the starts and the stops, except for the jobs that were started again.
-fn net(step: &Step) -> [Vec<u64>; 2] {
+fn net_changes(step: &Step) -> [Vec<u64>; 2] {
     let without = |from: &[u64], other: &[u64]| -> Vec<u64> {
         let left = from.iter().filter(|job| !other.contains(job));
         left.copied().collect()

@@ -89,7 +89,7 @@ fn policies_for_all_models_are_valid_and_have_the_claimed_cost() {
 
 /// Returns the minimum cost of up to three jobs. The division of the servers is a grid that is
 /// refined around the best point.
-fn by_looking(jobs: &[(f64, f64, &Curve)], servers: f64) -> f64 {
+fn minimum_cost_by_grid_search(jobs: &[(f64, f64, &Curve)], servers: f64) -> f64 {
     let weights: f64 = jobs.iter().map(|job| job.1).sum();
     let cost_of = |parts: &[f64]| {
         let rates = jobs.iter().zip(parts).map(|(job, k)| job.2.at(k.max(0.0)));
@@ -106,21 +106,21 @@ fn by_looking(jobs: &[(f64, f64, &Curve)], servers: f64) -> f64 {
             + if left.is_empty() {
                 0.0
             } else {
-                by_looking(&left, servers)
+                minimum_cost_by_grid_search(&left, servers)
             }
     };
     match jobs {
         [one] => one.0 * one.1 / one.2.at(servers),
-        [_, _] => finer(0.0, servers, 12, |k| cost_of(&[k, servers - k])),
-        [_, _, _] => finer(0.0, servers, 9, |k| {
-            finer(0.0, servers - k, 9, |l| cost_of(&[k, l, servers - k - l]))
+        [_, _] => refined_minimum(0.0, servers, 12, |k| cost_of(&[k, servers - k])),
+        [_, _, _] => refined_minimum(0.0, servers, 9, |k| {
+            refined_minimum(0.0, servers - k, 9, |l| cost_of(&[k, l, servers - k - l]))
         }),
         _ => unreachable!("three at most"),
     }
 }
 
 /// Returns the minimum of a function with a grid that is refined around the best point.
-fn finer(mut low: f64, mut high: f64, levels: u32, of: impl Fn(f64) -> f64) -> f64 {
+fn refined_minimum(mut low: f64, mut high: f64, levels: u32, of: impl Fn(f64) -> f64) -> f64 {
     let mut least = f64::INFINITY;
     for _ in 0..levels {
         let step = (high - low) / 10.0;
@@ -153,7 +153,7 @@ fn plans_of_three_jobs_are_optimal() {
             let found = value(&artifact, pool.objective().quantity());
             let curve = &pool.curves()[0];
             let jobs = pool.jobs().iter().map(|job| (job.size, job.weight, curve));
-            let best = by_looking(&jobs.collect::<Vec<_>>(), 10.0);
+            let best = minimum_cost_by_grid_search(&jobs.collect::<Vec<_>>(), 10.0);
             assert!(best >= found * (1.0 - 1e-10), "{text}: {best} < {found}");
             close(best, found, 1e-4);
             close(planned.least, found, 1e-11);
@@ -186,7 +186,7 @@ fn bounds_are_below_the_cost_of_a_grid_search() {
         let found = value(&artifact, pool.objective().quantity());
         let jobs = pool.jobs().iter();
         let jobs = jobs.map(|job| (job.size, job.weight, &pool.curves()[job.curve]));
-        let best = by_looking(&jobs.collect::<Vec<_>>(), 10.0);
+        let best = minimum_cost_by_grid_search(&jobs.collect::<Vec<_>>(), 10.0);
         assert!(planned.least <= best, "{text}: {} > {best}", planned.least);
         let is_near = planned.least >= 0.9 * best;
         assert!(is_near, "{text}: {} of {best}", planned.least);
@@ -333,12 +333,12 @@ fn rejects_wrong_numbers() {
         /policy/plan/rule/prices/1 | ×1.01 |
         /policy/plan/stages/0/0 | ×1.0000001 |
         /policy/plan/stages/2/0 | ×0.9 |";
-    are_refused(&honest, "", line, refusal::<Malleable>);
+    assert_changes_rejected(&honest, "", line, rejection_reason::<Malleable>);
     // The lower prices prove a bound that is smaller than the cost of the plan.
     let cheaper = (0..3).fold(honest, |document, n| {
-        with_lie(&document, &format!("/evidence/prices/{n}"), "×0.999")
+        with_changed_value(&document, &format!("/evidence/prices/{n}"), "×0.999")
     });
-    assert!(refusal::<Malleable>(&cheaper).is_some());
+    assert!(rejection_reason::<Malleable>(&cheaper).is_some());
 
     // The bound for two jobs uses their orders, and the bound for ten jobs uses rents.
     for count in [2, 10] {
@@ -352,30 +352,33 @@ fn rejects_wrong_numbers() {
         );
         let (artifact, _) = artifact_and_plan(&pool(&text));
         let mut document = serde_json::to_value(&artifact).unwrap();
-        assert_eq!(refusal::<Malleable>(&document), None);
+        assert_eq!(rejection_reason::<Malleable>(&document), None);
         let gap = artifact.claims.len() - 1;
         let lie = (artifact.claims[gap].value - 1e-6).to_string();
-        let cheaper = with_lie(&document, &format!("/claims/{gap}/value"), &lie);
-        assert!(refusal::<Malleable>(&cheaper).is_some());
+        let cheaper = with_changed_value(&document, &format!("/claims/{gap}/value"), &lie);
+        assert!(rejection_reason::<Malleable>(&cheaper).is_some());
         // Other rents give another bound, which is worse.
         let rents = document.pointer_mut("/evidence/rents");
         for rent in rents.and_then(Value::as_array_mut).into_iter().flatten() {
             rent["rent"] = (rent["rent"].as_f64().unwrap() * 1.2).into();
         }
-        assert_eq!(refusal::<Malleable>(&document).is_some(), count == 10);
+        assert_eq!(
+            rejection_reason::<Malleable>(&document).is_some(),
+            count == 10
+        );
     }
 
     let text = "kind: malleable\nservers: 10\nspeedup: {amdahl: {parallel_fraction: .9}}\narrivals: {rate: 3, mean_size: 2}\n";
     let Outcome::Made(synthesis) = online(&stream(text), &options(), |_, _| ()).unwrap() else {
         panic!("expected a stable policy")
     };
-    are_refused(
+    assert_changes_rejected(
         &serde_json::to_value(&synthesis.artifact).unwrap(),
         "/claims",
         "/0/value | ×0.5 |
         /1/value | ×2 |
         /2/value | ×1.000001 |",
-        refusal::<Malleable>,
+        rejection_reason::<Malleable>,
     );
 }
 
@@ -388,24 +391,24 @@ fn reports_the_path_of_each_error_in_a_document() {
     for [from, to, expected] in rows(table) {
         let text = "{arrivals: {rate: 1, mean_size: 1}, ";
         let to = to.replace(text, "arrivals: {rate: 1, mean_size: 1}\n");
-        fails(&folder.write("w.yaml", &TWO.replace(from, &to)), expected);
+        run_err(&folder.write("w.yaml", &TWO.replace(from, &to)), expected);
     }
 }
 
 #[test]
 fn reports_what_is_not_known() {
     let folder = Folder::new();
-    let answered = |text: &str| stderr(&works(&folder.write("w.yaml", text))).replace('\n', " ");
+    let answered = |text: &str| stderr(&run_ok(&folder.write("w.yaml", text))).replace('\n', " ");
     let printed = answered(&TWO.replace("{power: {p: .5}}", "{table: [[1, 1], [2, 1.2], [4, 3]]}"));
-    has(&printed, "not concave");
-    has(&printed, "28.00 %");
+    assert_contains(&printed, "not concave");
+    assert_contains(&printed, "28.00 %");
     let weights = TWO.replace("speedup", "objective: weighted-flow-time\nspeedup");
     let printed = answered(&weights.replace("size: 3", "size: 3, weight: 5"));
-    has(&printed, "favour large jobs");
-    has(&printed, "only a bound and no policy");
+    assert_contains(&printed, "favour large jobs");
+    assert_contains(&printed, "only a bound and no policy");
     let overload = "kind: malleable\nservers: 8\nspeedup: {amdahl: {parallel_fraction: .8}}\narrivals: {rate: 11, mean_size: 1}\n";
-    let refused = ends(1, &folder.write("w.yaml", overload));
-    has(&stderr(&refused), "No policy can keep up");
+    let refused = run_expecting_code(1, &folder.write("w.yaml", overload));
+    assert_contains(&stderr(&refused), "No policy can keep up");
 }
 
 #[test]
@@ -424,7 +427,7 @@ fn rejects_options_that_cannot_be_combined() {
         --workload TWO --urgency 1 --background 0 | apply only to jobs that arrive
         simulate knee --workload ARRIVING | knee:.1";
     for [typed, expected] in rows(&table.replace("TWO", &two).replace("ARRIVING", &arriving)) {
-        fails(typed, expected);
+        run_err(typed, expected);
     }
 }
 
@@ -435,15 +438,15 @@ fn the_seed_changes_the_sizes() {
     let drawn = folder.write("w.yaml", text);
     folder.write("next.yaml", &text.replace("seed: 7", "seed: 8"));
     let cost = |more: &str| {
-        let at = folder.name("c.json");
-        works(&format!("compare --policies hell {more} --output {at}"));
+        let at = folder.path_string("c.json");
+        run_ok(&format!("compare --policies hell {more} --output {at}"));
         let value = &folder.json("c.json")["policies"][0]["values"][0]["mean"];
         value.as_f64().unwrap()
     };
     let at = |seed: u64| cost(&format!("--workload {drawn} --seed {seed}"));
     let costs = [1, 2, 3, 4].map(at);
     assert_eq!(cost(&format!("--workload {drawn}")), costs[0]);
-    let found = cost(&format!("--workload {}", folder.name("next.yaml")));
+    let found = cost(&format!("--workload {}", folder.path_string("next.yaml")));
     assert_eq!(found, costs[1]);
     assert!(costs[1..].iter().all(|other| *other != costs[0]));
     let mut three = [costs[1], costs[2], costs[3]];
@@ -452,23 +455,24 @@ fn the_seed_changes_the_sizes() {
     assert_eq!(found, three[1]);
     let two = [costs[0], costs[1]].iter().sum::<f64>() / 2.0;
     assert_eq!(cost(&format!("--workload {drawn} --draws 2")), two);
-    let ran = |seed: u64| works(&format!("simulate hell --workload {drawn} --seed {seed}"));
+    let ran = |seed: u64| run_ok(&format!("simulate hell --workload {drawn} --seed {seed}"));
     assert_ne!(stdout(&ran(1)), stdout(&ran(2)));
-    let plan = folder.name("p.json");
-    works(&format!("--workload {drawn} --seed 2 --output {plan}"));
+    let plan = folder.path_string("p.json");
+    run_ok(&format!("--workload {drawn} --seed 2 --output {plan}"));
     assert_eq!(
         folder.json("p.json")["workload"]["sizes"]["pareto"]["seed"],
         8
     );
-    works(&format!("check {plan}"));
-    works(&format!("simulate {plan} --seed 5"));
+    run_ok(&format!("check {plan}"));
+    run_ok(&format!("simulate {plan} --seed 5"));
 }
 
 #[test]
 fn writes_comparisons_in_all_formats() {
     let folder = Folder::new();
-    let [page, lines, document] = ["c.html", "c.csv", "c.json"].map(|name| folder.name(name));
-    works(&format!(
+    let [page, lines, document] =
+        ["c.html", "c.csv", "c.json"].map(|name| folder.path_string(name));
+    run_ok(&format!(
         "compare --workload models/amdahl_training.yaml --policies hesrpt,equi,srpt,hell,knee,helrpt,hesrpt:.5 --exponents .3,.9 --html {page} --csv {lines} --output {document}"
     ));
     let document = folder.json("c.json");
@@ -477,14 +481,14 @@ fn writes_comparisons_in_all_formats() {
     let equi = equi.unwrap();
     let lines = std::fs::read_to_string(lines).unwrap();
     let text = format!("equi,0.9,flow_time,{equi},{equi},{equi},h");
-    has(&lines, &text);
+    assert_contains(&lines, &text);
     let page = std::fs::read_to_string(page).unwrap();
     for part in [
         "any policy, at least",
         "which is the optimum",
         "--exponents .3,.9",
     ] {
-        has(&page, part);
+        assert_contains(&page, part);
     }
     assert!(!page.contains("src=") && !page.contains("http"));
     assert!(!page.contains("NaN") && !page.contains("inf"));
@@ -495,11 +499,11 @@ struct Vector {
     servers: f64,
     speedup: synth::malleable::workload::SpeedupRecord,
     online: Online,
-    moments: Vec<MomentOfJobs>,
+    moments: Vec<JobStates>,
 }
 
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
-struct MomentOfJobs {
+struct JobStates {
     left: Vec<f64>,
     servers: Vec<f64>,
 }
@@ -531,7 +535,7 @@ fn the_conformance_vectors_are_reproduced() {
                 curve: stream.curve(),
             };
             let jobs: Vec<_> = left.iter().map(underway).collect();
-            MomentOfJobs {
+            JobStates {
                 left: left.to_vec(),
                 servers: Sharing::HeSrpt(online).servers(&jobs, 12.0, &mut Known::default()),
             }
@@ -577,5 +581,5 @@ fn reads_a_policy_that_is_written_on_one_line() {
     let text = serde_json::to_string(&artifact).unwrap();
     let folder = Folder::new();
     let typed = format!("check --accept-changes {}", folder.write("p.json", &text));
-    works(&typed);
+    run_ok(&typed);
 }

@@ -60,7 +60,7 @@ fn one_or_all(servers: u32, light: [f64; 2], heavy: [f64; 2]) -> (tempfile::Temp
 }
 
 fn thresholds(workload: &str) -> String {
-    let printed = stderr(&works(&format!("{workload} --family msfq-strict")));
+    let printed = stderr(&run_ok(&format!("{workload} --family msfq-strict")));
     let from = printed.find("MSFQ(ℓ)");
     printed[from.unwrap_or_else(|| panic!("{printed}"))..].to_owned()
 }
@@ -113,16 +113,16 @@ fn the_table_contains_each_threshold() {
 fn reports_means_that_are_not_known() {
     let (_folder, workload) = one_or_all(8, [4.0, 1.0], [0.49999, 1.0]);
     let typed = format!("{workload} --family msfq-strict");
-    fails(&typed, "no exact means: the load is 0.9999");
+    run_err(&typed, "no exact means: the load is 0.9999");
 }
 
 #[test]
 fn strict_msfq_is_a_policy_with_exact_means() {
     let folder = Folder::new();
-    let at = folder.name("p.json");
+    let at = folder.path_string("p.json");
     let options = "--workload models/one_or_all.yaml --family msfq-strict";
-    let printed = stderr(&works(&format!("{options} --output {at}")));
-    has(&printed, "light (7)");
+    let printed = stderr(&run_ok(&format!("{options} --output {at}")));
+    assert_contains(&printed, "light (7)");
     let policy = folder.json("p.json");
     let turns = &policy["policy"]["static-quickswap"];
     assert_eq!(
@@ -134,9 +134,9 @@ fn strict_msfq_is_a_policy_with_exact_means() {
     assert_eq!(mean["method"], "exact-renewal-reward");
     let is_near = (mean["value"].as_f64().unwrap() - 10.648).abs() < 5e-4;
     assert!(is_near, "{mean}");
-    let checked = stderr(&works(&format!("check {at}")));
-    has(&checked, "7 claims about 2 types, 7 derived again");
-    let lie = changed(&policy, |p| {
+    let checked = stderr(&run_ok(&format!("check {at}")));
+    assert_contains(&checked, "7 claims about 2 types, 7 derived again");
+    let lie = errors_after_change(&policy, |p| {
         for own in p["claims"].as_array_mut().unwrap() {
             if own["quantity"] != "load" {
                 own["value"] = (own["value"].as_f64().unwrap() * 1.0001).into();
@@ -145,19 +145,19 @@ fn strict_msfq_is_a_policy_with_exact_means() {
     });
     assert_eq!(lie.len(), 6, "{lie:?}");
     let ran = format!("simulate {at} --events 2e7 --precision 2%");
-    let ran = works(&ran);
+    let ran = run_ok(&ran);
     assert!(!(stdout(&ran) + &stderr(&ran)).contains("REFUTED"));
     // A custom threshold can be set in the name.
     let compared = "compare --workload models/one_or_all.yaml --policies msfq-strict:8,msfq-strict --loads .7 --events 2e5";
-    works(compared);
+    run_ok(compared);
     // Other systems and other distributions are not supported.
     let typed = "--workload models/four_types.yaml --family msfq-strict";
-    fails(typed, "it needs two job types");
+    run_err(typed, "it needs two job types");
     let text = text("models/one_or_all.yaml")
         .replace("mean_size: 1}", "size: {law: deterministic, mean: 1}}");
     let constant = folder.write("c.yaml", &text);
     let typed = format!("--workload {constant} --family msfq-strict");
-    fails(&typed, "Poisson arrivals and exponential sizes");
+    run_err(&typed, "Poisson arrivals and exponential sizes");
 }
 
 #[test]
@@ -170,9 +170,9 @@ fn the_checker_and_the_maker_agree_on_strict_msfq() {
         (80, [60.0, 1.0], [0.05, 4.0]),
     ] {
         let (_kept, workload) = one_or_all(servers, light, heavy);
-        let at = folder.name("p.json");
+        let at = folder.path_string("p.json");
         let typed = format!("--workload {workload} --family msfq-strict --output {at}");
-        works(&typed);
-        has(&stderr(&works(&format!("check {at}"))), "7 derived again");
+        run_ok(&typed);
+        assert_contains(&stderr(&run_ok(&format!("check {at}"))), "7 derived again");
     }
 }

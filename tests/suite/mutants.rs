@@ -3,7 +3,7 @@
 use rand::RngExt;
 use rand_xoshiro::Xoshiro256PlusPlus as Random;
 
-const ODD: [&str; 14] = [
+const UNUSUAL_VALUES: [&str; 14] = [
     "0",
     "-1",
     "1e308",
@@ -66,7 +66,7 @@ fn rescaled(line: &str, random: &mut Random) -> String {
     let end = line[start..].find(|c| !is_part(c));
     let end = end.map_or(line.len(), |length| start + length);
     let new = match random.random_range(0..4) {
-        0 => ODD[random.random_range(0..ODD.len())].to_owned(),
+        0 => UNUSUAL_VALUES[random.random_range(0..UNUSUAL_VALUES.len())].to_owned(),
         _ => {
             let value: f64 = line[start..end].parse().unwrap_or(1.0);
             format!(

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use crate::common::*;
-use crate::fake_slurm::{Fake, job};
+use crate::fake_slurm::{FakeSlurm, job};
 use rand::{RngExt, SeedableRng};
 use synth::multiresource::artifact::Checked;
 use synth::multiresource::live::Scheduler;
@@ -50,7 +50,7 @@ fn swf(jobs: &[Job], cpus: u32) -> String {
     text
 }
 
-fn driven(policy: &Checked, jobs: &[Job]) -> Vec<f64> {
+fn start_times_in_scheduler(policy: &Checked, jobs: &[Job]) -> Vec<f64> {
     let mut scheduler = Scheduler::new(policy, 1);
     let mut starts = vec![f64::NAN; jobs.len()];
     let mut running: BTreeSet<(u32, usize)> = BTreeSet::new();
@@ -118,12 +118,12 @@ fn a_replay_and_a_scheduler_make_the_same_decisions() {
         let workload = folder.write("w.yaml", &document);
         let log = folder.write("log.swf", &swf(&all, cpus));
         for name in names {
-            let file = folder.name("p.json");
-            works(&format!("{workload} --family {name} -o {file}"));
-            works(&format!("check {file}"));
-            let csv = folder.name("jobs.csv");
+            let file = folder.path_string("p.json");
+            run_ok(&format!("{workload} --family {name} -o {file}"));
+            run_ok(&format!("check {file}"));
+            let csv = folder.path_string("jobs.csv");
             let typed = format!("replay {log} --policies {file} --measure all --jobs {csv}");
-            works(&typed);
+            run_ok(&typed);
             let rows = std::fs::read_to_string(&csv).unwrap();
             let mut rows = csv::Reader::from_reader(rows.as_bytes());
             let start = rows
@@ -136,7 +136,7 @@ fn a_replay_and_a_scheduler_make_the_same_decisions() {
             let replayed = replayed.map(|row| row.unwrap()[start].parse().unwrap());
             let replayed: Vec<f64> = replayed.collect();
             let policy = Checked::read(file.as_ref()).unwrap();
-            let starts = driven(&policy, &all);
+            let starts = start_times_in_scheduler(&policy, &all);
             let waits = starts.iter().zip(&all);
             let waits = waits.filter(|(start, job)| **start > f64::from(job.0));
             assert!(waits.count() > 50, "{name}");
@@ -148,10 +148,13 @@ fn a_replay_and_a_scheduler_make_the_same_decisions() {
 /// The learned values must be stored in the journal, so that the next bridge can use them.
 #[test]
 fn a_bridge_orders_held_jobs_and_stores_what_it_learns() {
-    let (folder, fake) = (Folder::new(), Fake::new());
+    let (folder, fake) = (Folder::new(), FakeSlurm::new());
     let workload = folder.write("w.yaml", ONE);
-    let (policy, journal) = (folder.name("p.json"), folder.name("journal.jsonl"));
-    works(&format!("{workload} --family easy+sjf+history -o {policy}"));
+    let (policy, journal) = (
+        folder.path_string("p.json"),
+        folder.path_string("journal.jsonl"),
+    );
+    run_ok(&format!("{workload} --family easy+sjf+history -o {policy}"));
     let path = format!(
         "{}:{}",
         fake.folder().display(),
@@ -212,17 +215,17 @@ fn a_bridge_orders_held_jobs_and_stores_what_it_learns() {
         "\"more\":true",
         "\n{\"learned\":{\"limited\":",
     ] {
-        has(&text, part);
+        assert_contains(&text, part);
     }
     assert_eq!(code(&bridge("300ms").output().unwrap()), 0);
     let text = std::fs::read_to_string(&journal).unwrap();
     let heads = text.lines().filter(|line| line.starts_with("{\"policy\""));
     let learned: Vec<bool> = heads.map(|line| line.contains("\"learned\"")).collect();
     assert_eq!(learned, [false, true]);
-    let printed = stdout(&works(&format!("bridge --replay {journal} {policy}")));
-    has(&printed, "the same as before");
-    let printed = stdout(&works(&format!(
+    let printed = stdout(&run_ok(&format!("bridge --replay {journal} {policy}")));
+    assert_contains(&printed, "the same as before");
+    let printed = stdout(&run_ok(&format!(
         "bridge --replay {journal} {policy} --why 17"
     )));
-    has(&printed, "as `whole`: it is the next job.");
+    assert_contains(&printed, "as `whole`: it is the next job.");
 }

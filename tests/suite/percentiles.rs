@@ -6,9 +6,9 @@ use serde_json::Value;
 fn one_server(folder: &Folder, rate: f64) -> Value {
     let job = format!("{{name: t, demand: {{cpu: 1}}, arrival_rate: {rate}, mean_size: 1}}");
     let file = folder.write("w.yaml", &workload("server: {capacity: {cpu: 1}}", &job));
-    let policy = folder.name("p.json");
-    works(&format!("{file} --family first-fit --work 2e7 -o {policy}"));
-    works(&format!("check {policy}"));
+    let policy = folder.path_string("p.json");
+    run_ok(&format!("{file} --family first-fit --work 2e7 -o {policy}"));
+    run_ok(&format!("check {policy}"));
     folder.json("p.json")
 }
 
@@ -46,17 +46,17 @@ fn percentiles_of_waits_match_mm1() {
             assert!(is_near, "{expected}: {claim}");
             assert!(half_width <= 0.05 * value, "{claim}");
         }
-        let run = stdout(&works(&format!(
+        let run = stdout(&run_ok(&format!(
             "simulate {} --events 2e7",
-            folder.name("p.json")
+            folder.path_string("p.json")
         )));
         assert!(!run.contains("REFUTED"), "{run}");
         for name in ["waiting p50", "waiting p95", "response p95"] {
             let row = run.lines().find(|line| line.contains(name)).unwrap();
-            has(row, "confirmed");
+            assert_contains(row, "confirmed");
         }
-        let printed = stdout(&works(&format!("show {}", folder.name("p.json"))));
-        has(&printed, "waiting p95 [s]");
+        let printed = stdout(&run_ok(&format!("show {}", folder.path_string("p.json"))));
+        assert_contains(&printed, "waiting p95 [s]");
     }
 }
 
@@ -75,22 +75,22 @@ fn refutes_wrong_percentiles() {
     };
     let longer = folder.write("q.json", &with("waiting_p95", 1.2).to_string());
     let typed = format!("simulate --accept-changes {longer} --events 2e7");
-    let run = ends(1, &typed);
+    let run = run_expecting_code(1, &typed);
     let printed = stdout(&run);
     let mut row = printed.lines();
     let row = row.find(|line| line.contains("waiting p95")).unwrap();
-    has(row, "REFUTED");
+    assert_contains(row, "REFUTED");
     for (quantity, factor, words) in [
         ("waiting_p50", 9.0, "waiting_p50 of t is above waiting_p95"),
         ("waiting_p95", 40.0, "with the mean response time"),
         ("response_p95", -1.0, "expected a positive value"),
     ] {
-        let refused = as_it_is(with(quantity, factor), "q.json").unwrap_err();
+        let refused = parse_ignoring_digest(with(quantity, factor), "q.json").unwrap_err();
         let refused = refused.to_string();
-        has(&refused, words);
+        assert_contains(&refused, words);
     }
     let mut old = artifact.clone();
     let claims = old["claims"].as_array_mut().unwrap();
     claims.retain(|own| !own["quantity"].as_str().unwrap().contains("_p"));
-    as_it_is(old, "old.json").unwrap();
+    parse_ignoring_digest(old, "old.json").unwrap();
 }

@@ -102,19 +102,19 @@ fn rejects_wrong_policies_for_a_fleet() {
         + &zone("[0, 0]", "[1, 0]", "each once")
         + &zone("[7]", "[1, 0]", "each once")
         + &zone("[0]", "[1]", "one for each server shape");
-    lies(&valid, "", &zones);
+    assert_policy_changes_rejected(&valid, "", &zones);
     let of_claims =
         format!("/{load}/value | 0.1 | expected\n/{mean}/value | 0.1 | expected at least");
-    lies(&valid, "/claims", &of_claims);
+    assert_policy_changes_rejected(&valid, "/claims", &of_claims);
     let text = "/until | 0 | expected at least 1
         /guard/assignments/0/0 | [0] | servers in total, expected
         /guard/schedules/0/0 | [9, 9, 9] | does not fit
         /guard/weights | [0.5] | 1
         /rule | {\"tdc\": {}} | tdc
         /rule | {\"backfilling\": {\"order\": \"arrival\", \"reservations\": \"none\"}} | expected a policy for a fleet";
-    lies(&valid, "/policy/guarded", text);
+    assert_policy_changes_rejected(&valid, "/policy/guarded", text);
     let text = "/load | 0.2 | expected\n/bound | 0.9 | expected";
-    lies(&valid, "/evidence", text);
+    assert_policy_changes_rejected(&valid, "/evidence", text);
 }
 
 /// Long jobs block the nodes that the gangs need, so Best-Fit takes 1.4 times as long.
@@ -122,9 +122,9 @@ fn rejects_wrong_policies_for_a_fleet() {
 #[ignore = "this test takes more than five seconds, so it is only run in CI"]
 fn gangs_have_a_reserved_zone() {
     let folder = Folder::new();
-    let log = folder.name("log.json");
+    let log = folder.path_string("log.json");
     let typed = format!("models/gangs.yaml --preemption none --work 4e7 --log {log}");
-    let output = works(&typed);
+    let output = run_ok(&typed);
     let policy = json(&output);
     let zone = &policy["policy"]["guarded"]["rule"]["backfilling"]["zone"];
     assert_eq!(zone["types"].as_array().unwrap().len(), 2, "{zone}");
@@ -139,23 +139,23 @@ fn gangs_have_a_reserved_zone() {
 fn all_commands_support_a_fleet() {
     let folder = Folder::new();
     let workload = folder.write("fleet.yaml", &mixed(TWO_SHAPES));
-    let [policy, slots] = ["p.json", "s.json"].map(|name| folder.name(name));
+    let [policy, slots] = ["p.json", "s.json"].map(|name| folder.path_string(name));
     let make = format!("{workload} --preemption none");
-    let output = works(&format!("{make} --work 2e6 --output {policy}"));
-    has(&stderr(&output), "Stability: proved, because if");
+    let output = run_ok(&format!("{make} --work 2e6 --output {policy}"));
+    assert_contains(&stderr(&output), "Stability: proved, because if");
     let typed = format!("{make} --verbose --family partition --output {slots}");
-    let output = works(&typed);
-    has(&stderr(&output), "Exact: load, mean number, mean response.");
+    let output = run_ok(&typed);
+    assert_contains(&stderr(&output), "Exact: load, mean number, mean response.");
     for file in [&policy, &slots] {
-        works(&format!("check {file}"));
-        works(&format!("show {file}"));
-        let printed = stdout(&works(&format!("simulate {file} --events 2e6")));
+        run_ok(&format!("check {file}"));
+        run_ok(&format!("show {file}"));
+        let printed = stdout(&run_ok(&format!("simulate {file} --events 2e6")));
         assert!(printed.matches("confirmed").count() >= 4, "{printed}");
     }
     let policies = format!("first-fit,easy-by-mean,{policy},{slots}");
     let typed = format!("compare {workload} --policies {policies} --loads .5,.8 --events 2e5");
-    let table = works(&typed);
-    has(&stdout(&table), "easy-by-mean");
+    let table = run_ok(&typed);
+    assert_contains(&stdout(&table), "easy-by-mean");
 }
 
 #[test]
@@ -167,9 +167,9 @@ fn rejects_options_that_do_not_support_fleets() {
         "one.yaml",
         &crate::common::workload("server: {capacity: {cpu: 4}}", job),
     );
-    let slots = folder.name("s.json");
+    let slots = folder.path_string("s.json");
     let line = format!("{fleet} --preemption none --family partition --output {slots}");
-    works(&line);
+    run_ok(&line);
     let table = "
         FLEET --preemption none --family msr | auto, pooled or partition
         FLEET --preemption none --backfill none | applies to one server
@@ -181,7 +181,7 @@ fn rejects_options_that_do_not_support_fleets() {
     for [typed, words] in rows(&table.replace("SLOTS", &slots)) {
         let output = synth(typed);
         assert_ne!(code(&output), 0, "{typed}");
-        has(&stderr(&output), words);
+        assert_contains(&stderr(&output), words);
     }
 }
 
@@ -257,7 +257,10 @@ fn the_result_does_not_depend_on_the_order_of_shapes() {
 #[test]
 fn the_replay_does_not_depend_on_the_order_of_shapes() {
     let folder = Folder::new();
-    let (jobs, workload) = (folder.name("log.csv"), folder.name("fleet.yaml"));
+    let (jobs, workload) = (
+        folder.path_string("log.csv"),
+        folder.path_string("fleet.yaml"),
+    );
     let row = |n: u32| match n % 3 {
         0 => format!("{n},{},1,1\n", 3 + n % 5),
         _ => format!("{n},{},{},0\n", 3 + n % 7, 1 + n % 4 / 2 * 2),
@@ -271,9 +274,9 @@ fn the_replay_does_not_depend_on_the_order_of_shapes() {
     let fleet = mixed(&shapes.concat());
     std::fs::write(&workload, fleet).unwrap();
     let replayed = |servers: &str, more: &[&str], name: &str| {
-        let results = folder.name(name);
+        let results = folder.path_string(name);
         let typed = ["replay", &jobs, "--servers", servers];
-        works(&[&typed[..], more, &["--jobs", &results]].concat());
+        run_ok(&[&typed[..], more, &["--jobs", &results]].concat());
         folder.bytes(name)
     };
     let alone = ["--policies", "first-fit"];

@@ -28,7 +28,7 @@ impl Site {
         let site = site.as_ref()?;
         let site = site.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         site.cluster.output("scancel", &["--user=nobody"]);
-        site.cluster.clear();
+        site.cluster.reset();
         site.install(&fs::read_to_string(site.folder.join("job_submit.lua")).unwrap());
         Some(site)
     }
@@ -42,7 +42,7 @@ impl Site {
         let cluster = Cluster::start("backfill")?;
         let file = cluster.configuration();
         let folder = file.with_file_name("order");
-        works(&[
+        run_ok(&[
             "export",
             "slurm-priority",
             "easy+saf",
@@ -135,7 +135,7 @@ impl Site {
     }
 
     /// Returns the site factor of a job that is waiting and not held.
-    fn points(&self, id: &str) -> i64 {
+    fn site_factor(&self, id: &str) -> i64 {
         let mut found = None;
         self.cluster.wait("the job has a priority", || {
             let rows = self.cluster.run("sprio", &["-h", "-o", "%i %S"]);
@@ -155,7 +155,7 @@ impl Site {
             .unwrap()
     }
 
-    fn looked_at(&self, id: &str) -> i64 {
+    fn site_factor_of_script(&self, id: &str) -> i64 {
         let output = self.script("pending.sh", "look");
         assert_eq!(code(&output), 0, "{}", stderr(&output));
         let table = stdout(&output);
@@ -166,7 +166,7 @@ impl Site {
     }
 
     /// Returns the names that the jobs wrote to the file when they started.
-    fn begun(&self, file: &Path, count: usize) -> String {
+    fn started_jobs(&self, file: &Path, count: usize) -> String {
         let mut text = String::new();
         self.cluster.wait("all jobs have started", || {
             text = fs::read_to_string(file).unwrap_or_default();
@@ -202,16 +202,16 @@ fn sets_the_site_factor_by_limit_and_cpus() {
         ("-p plain -t10 -n2", 0),
     ] {
         let id = site.submit(words, "true");
-        assert_eq!(site.points(&id), points, "{words}");
+        assert_eq!(site.site_factor(&id), points, "{words}");
         if points > 0 {
-            assert_eq!(site.looked_at(&id), points, "{words}");
+            assert_eq!(site.site_factor_of_script(&id), points, "{words}");
         }
     }
     // This also holds for all tasks of an array and for a held job.
     let array = site.submit("-a 1-3 -t10 -n2", "true");
     assert!(site.change(&format!("{array}_2"), "Nice=1"));
     let held = site.submit("-H -t10 -n4", "true");
-    assert_eq!(site.points(&array), area(10.0, 2.0));
+    assert_eq!(site.site_factor(&array), area(10.0, 2.0));
     let factors = site.cluster.run("sprio", &["-h", "-o", "%S %N"]);
     let apart = words(
         factors
@@ -225,7 +225,7 @@ fn sets_the_site_factor_by_limit_and_cpus() {
             .status
             .success()
     );
-    assert_eq!(site.points(&held), area(10.0, 4.0));
+    assert_eq!(site.site_factor(&held), area(10.0, 4.0));
 }
 
 #[test]
@@ -233,7 +233,7 @@ fn owners_change_the_site_factor_only_through_requests() {
     let Some(site) = Site::shared() else { return };
     site.drain();
     let job = site.submit("-t10 -n4", "true");
-    let is = |minutes: f64, cpus: f64| assert_eq!(site.points(&job), area(minutes, cpus));
+    let is = |minutes: f64, cpus: f64| assert_eq!(site.site_factor(&job), area(minutes, cpus));
     assert!(site.change(&job, "TimeLimit=100"));
     is(100.0, 4.0);
     // Many small changes must not give an advantage.
@@ -256,15 +256,15 @@ fn owners_change_the_site_factor_only_through_requests() {
     is(600.0, 2.0);
     // The job is moved to a partition that is not ordered, and back.
     assert!(site.change(&job, "Partition=plain"));
-    assert_eq!(site.points(&job), 0);
+    assert_eq!(site.site_factor(&job), 0);
     assert!(site.change(&job, "Partition=fleet"));
     is(600.0, 2.0);
     // The job record does not show that the job has the whole node.
     let whole = site.submit("-t10 --exclusive -N1", "true");
     assert!(site.change(&whole, "TimeLimit=100"));
-    assert_eq!(site.points(&whole), area(100.0, 20.0));
+    assert_eq!(site.site_factor(&whole), area(100.0, 20.0));
     assert!(site.change(&whole, "TimeLimit=10"));
-    assert_eq!(site.points(&whole), area(10.0, 20.0));
+    assert_eq!(site.site_factor(&whole), area(10.0, 20.0));
 }
 
 /// The main scheduler uses the order for free capacity, and the backfill scheduler uses it for jobs
@@ -288,7 +288,7 @@ fn both_schedulers_follow_the_order() {
         start(&format!("-n20 -t{limit}"), name);
     }
     site.resume();
-    assert_eq!(site.begun(&begun, 3), "abc");
+    assert_eq!(site.started_jobs(&begun, 3), "abc");
     site.cluster.wait("the queue is empty", || {
         site.cluster.run("squeue", &["-h"]).trim().is_empty()
     });
@@ -303,9 +303,9 @@ fn both_schedulers_follow_the_order() {
     let passing = [(13, "g"), (11, "e"), (12, "f")];
     let held = passing.map(|(limit, name)| start(&format!("-H -n2 -t{limit}"), name));
     site.cluster.run("scontrol", &["release", &held.join(",")]);
-    assert_eq!(site.begun(&begun, 3), "efg");
+    assert_eq!(site.started_jobs(&begun, 3), "efg");
     site.cluster.run("scancel", &[&blocker]);
-    assert_eq!(site.begun(&begun, 4), "efgd");
+    assert_eq!(site.started_jobs(&begun, 4), "efgd");
 }
 
 #[test]
@@ -329,11 +329,11 @@ fn keeps_the_site_factor_after_hold_requeue_and_restart() {
             .contains(&job)
     });
     site.restart();
-    assert_eq!(site.points(&other), area(20.0, 4.0));
+    assert_eq!(site.site_factor(&other), area(20.0, 4.0));
     // Slurm sets a begin time if a job is requeued.
     let words = ["update", &format!("jobid={job}"), "StartTime=now"];
     site.cluster.run("scontrol", &words);
-    assert_eq!(site.points(&job), area(10.0, 4.0));
+    assert_eq!(site.site_factor(&job), area(10.0, 4.0));
 }
 
 #[test]
@@ -346,27 +346,27 @@ fn sets_and_resets_the_site_factor_of_waiting_jobs() {
     let ids =
         ["-t10 -n4", "-H -t10 -n4", "-a 1-3 -t10 -n4"].map(|words| site.submit(words, "true"));
     let other = site.submit("-p plain -t10 -n4", "true");
-    assert_eq!(site.points(&ids[0]), 0);
+    assert_eq!(site.site_factor(&ids[0]), 0);
     assert_eq!(code(&site.script("pending.sh", "")), 0);
     assert!(
         site.nobody(&["scontrol", "release", &ids[1]])
             .status
             .success()
     );
-    assert!(ids.iter().all(|id| site.points(id) == area(10.0, 4.0)));
-    has(&stdout(&site.script("pending.sh", "")), "no job");
+    assert!(ids.iter().all(|id| site.site_factor(id) == area(10.0, 4.0)));
+    assert_contains(&stdout(&site.script("pending.sh", "")), "no job");
     let text = format!("{} synth 10 4 {1} {1}", ids[0], area(10.0, 4.0));
-    has(&stdout(&site.script("check.sh", "")), &text);
+    assert_contains(&stdout(&site.script("check.sh", "")), &text);
     let denied = site.nobody(&[
         "sh",
         site.folder.join("pending.sh").to_str().unwrap(),
         "back",
     ]);
     assert_eq!(code(&denied), 1);
-    has(&stderr(&denied), "operators");
+    assert_contains(&stderr(&denied), "operators");
     assert_eq!(code(&site.script("pending.sh", "back")), 0);
-    assert!(ids.iter().all(|id| site.points(id) == 0));
-    assert_eq!(site.points(&other), 0);
+    assert!(ids.iter().all(|id| site.site_factor(id) == 0));
+    assert_eq!(site.site_factor(&other), 0);
     assert_eq!(code(&site.script("pending.sh", "sideways")), 2);
 
     // A job that has waited for longer than the guarantee is the first in the order.
@@ -380,7 +380,7 @@ fn sets_and_resets_the_site_factor_of_waiting_jobs() {
             .env("LUA", &lua)
             .env("SLURM_CONF", site.cluster.configuration());
         assert_eq!(code(&command.output().unwrap()), 0);
-        site.points(&ids[0])
+        site.site_factor(&ids[0])
     };
     fs::write(&lua, &moving).unwrap();
     assert!(moved() > area(10.0, 4.0) + 100);
@@ -410,8 +410,8 @@ fn rejects_a_broken_script_and_tolerates_errors_at_run_time() {
     let unfinished = exported.replace(line, "local function order_new(job, partitions");
     let refused = checked(&unfinished);
     assert_eq!(code(&refused), 1);
-    has(&stderr(&refused), "broken.lua");
-    has(&stdout(&refused), "would not load");
+    assert_contains(&stderr(&refused), "broken.lua");
+    assert_contains(&stdout(&refused), "would not load");
     let failing = exported.replace("number_in(job.min_cpus) or 1,", "job.cpus + 1,");
     assert_eq!(code(&checked(&failing)), 1);
     let too_large = exported.replace("2000000)", "5e9)");
@@ -421,10 +421,10 @@ fn rejects_a_broken_script_and_tolerates_errors_at_run_time() {
     // If there is a syntax error, Slurm keeps the last script. If there is an error at run time,
     // there is no order.
     site.install(&unfinished);
-    let told = site.points(&site.submit("-t10 -n4", "true"));
+    let told = site.site_factor(&site.submit("-t10 -n4", "true"));
     assert_eq!(told, area(10.0, 4.0));
     site.install(&failing);
-    assert_eq!(site.points(&site.submit("-t10 -n4", "true")), 0);
+    assert_eq!(site.site_factor(&site.submit("-t10 -n4", "true")), 0);
     assert!(site.change(&site.submit("-t10 -n4", "true"), "TimeLimit=5"));
 }
 
@@ -435,9 +435,9 @@ fn the_check_requires_the_lua_plugin() {
         return;
     }
     let folder = Folder::new();
-    works(&format!(
+    run_ok(&format!(
         "export slurm-priority saf --partition batch -o {}",
-        folder.name("order")
+        folder.path_string("order")
     ));
     for name in ["squeue", "sprio", "sinfo"] {
         folder.command(name, "cat > /dev/null");
@@ -475,26 +475,29 @@ fn the_check_requires_the_lua_plugin() {
 #[test]
 fn exports_or_rejects_an_order() {
     let folder = Folder::new();
-    let output = folder.name("slurm");
+    let output = folder.path_string("slurm");
     let export =
         |policy: &str| format!("export slurm-priority {policy} --partition batch -o {output}");
-    let exported = works(&export("easy+saf"));
-    has(&stdout(&exported), "README.md first");
-    has(&stderr(&ends(2, &export("easy+saf"))), "--force");
+    let exported = run_ok(&export("easy+saf"));
+    assert_contains(&stdout(&exported), "README.md first");
+    assert_contains(
+        &stderr(&run_expecting_code(2, &export("easy+saf"))),
+        "--force",
+    );
     let readme = fs::read_to_string(folder.path("slurm/README.md")).unwrap();
     assert!(!readme.contains("{{") && !readme.contains("{%"));
-    has(&readme, "smallest area");
+    assert_contains(&readme, "smallest area");
 
-    let refused = ends(1, &export("easy+saf+history"));
-    has(&stdout(&refused), "easy+saf");
-    let printed = stdout(&ends(1, &export(&folder.policy("section7"))));
-    has(&printed, "synth export slurm");
-    has(&stderr(&ends(2, &export("sfj"))), "saf");
+    let refused = run_expecting_code(1, &export("easy+saf+history"));
+    assert_contains(&stdout(&refused), "easy+saf");
+    let printed = stdout(&run_expecting_code(1, &export(&folder.policy("section7"))));
+    assert_contains(&printed, "synth export slurm");
+    assert_contains(&stderr(&run_expecting_code(2, &export("sfj"))), "saf");
 
     let workload = folder.write("w.yaml", "kind: multiresource\ntime_unit: h\nknown: {limit: {law: uniform, low: 1, high: 3}}\nserver: {capacity: {cpu: 64, gpu: 4, memory: 256}}\njobs:\n  - {name: a, demand: {cpu: 1, memory: 4}, arrival_rate: 1, mean_size: 1}\n  - {name: g, demand: {cpu: 1, gpu: 1}, arrival_rate: 1, mean_size: 1}\n");
     let own = folder.write("own.yaml", "backfilling: {order: {size: 1, share: 0.5, age: 1, offset: 2h}, reservations: first, longest-wait: 30h}\n");
-    let policy = folder.name("p.json");
-    works(&[
+    let policy = folder.path_string("p.json");
+    run_ok(&[
         "analyze",
         &own,
         "--workload",
@@ -504,7 +507,7 @@ fn exports_or_rejects_an_order() {
         "--output",
         &policy,
     ]);
-    works(&(export(&policy) + " --force"));
+    run_ok(&(export(&policy) + " --force"));
     let lua = fs::read_to_string(folder.path("slurm/job_submit.lua")).unwrap();
     for line in [
         "local SHARE = 300",
@@ -516,6 +519,6 @@ fn exports_or_rejects_an_order() {
         assert!(lua.lines().any(|own| own == line), "{line}");
     }
     let readme = fs::read_to_string(folder.path("slurm/README.md")).unwrap();
-    has(&readme, "order.timer");
-    has(&readme, "30 h");
+    assert_contains(&readme, "order.timer");
+    assert_contains(&readme, "30 h");
 }

@@ -55,7 +55,7 @@ impl Case {
 
     fn assert_law(&self, found: &rounds::StationaryDistribution) {
         let error = (found.mean / number(&self.mean_number) - 1.0).abs();
-        let is_near = error < 1e-12 + 100.0 * self.inherent();
+        let is_near = error < 1e-12 + 100.0 * self.inherent_error();
         assert!(is_near, "{}: {error:e}", self.name);
         for (x, above) in &self.above {
             let tail: f64 = found.law.iter().flat_map(|of| of.iter().skip(x + 1)).sum();
@@ -80,7 +80,7 @@ impl Case {
     }
 
     /// A rounding error `u = 2⁻⁵³` in an input changes the mean by a relative error of `u/(1 − ρ)`.
-    fn inherent(&self) -> f64 {
+    fn inherent_error(&self) -> f64 {
         f64::EPSILON / 2.0 / number(&self.one_minus_load)
     }
 }
@@ -93,7 +93,11 @@ fn qbd_means_are_precise_in_heavy_traffic() {
         let law = case.queue(&environment).qbd().solve();
         let law = law.unwrap_or_else(|error| panic!("{}: {error}", case.name));
         let error = (law.mean() / number(&case.mean_number) - 1.0).abs();
-        assert!(error < 4.0 * case.inherent(), "{}: {error:e}", case.name);
+        assert!(
+            error < 4.0 * case.inherent_error(),
+            "{}: {error:e}",
+            case.name
+        );
     }
 }
 
@@ -109,7 +113,7 @@ fn qbd_tails_match_the_reference() {
             let error = (law.above(*x) / number(above) - 1.0).abs();
             // The rounding error of the decay rate is multiplied by the number of levels.
             let decay = 4.0 * *x as f64 * f64::EPSILON / 2.0;
-            let allowed = 1e-12 + 100.0 * case.inherent() + decay;
+            let allowed = 1e-12 + 100.0 * case.inherent_error() + decay;
             assert!(error < allowed, "{}: P(Q > {x}) {error:e}", case.name);
         }
     }
@@ -122,7 +126,7 @@ fn the_method_of_rounds_matches_the_reference() {
         let environment = case.environment();
         let queue = case.queue(&environment);
         let Ok(found) = rounds::stationary_distribution(&queue) else {
-            let is_known = case.inherent() > 1e-13 || !environment.goes_round();
+            let is_known = case.inherent_error() > 1e-13 || !environment.goes_round();
             assert!(is_known, "{}", case.name);
             continue;
         };
@@ -187,7 +191,7 @@ fn means_over_cycles_match_the_distributions() {
         let deep = levels.levels() * f64::EPSILON;
         case.assert_means(
             &levels.means(&rewards),
-            1e-12 + 20.0 * case.inherent() + deep,
+            1e-12 + 20.0 * case.inherent_error() + deep,
         );
         let Some(mut stages) = Stages::new(&queue, 1e8) else {
             continue;
@@ -227,7 +231,7 @@ fn relative_completions_are_a_bound_for_the_mean() {
         let rest = number(&case.mean_number) - relative.primary_term();
         let most = relative.relative.iter().copied().fold(f64::MIN, f64::max);
         let least = relative.relative.iter().copied().fold(f64::MAX, f64::min);
-        let slack = 1e3 * case.inherent() * number(&case.mean_number);
+        let slack = 1e3 * case.inherent_error() * number(&case.mean_number);
         let most_unused = f64::from(queue.max_servers()) - 1.0;
         assert!(rest >= -most - slack, "{}: {rest} {most}", case.name);
         let is_small = rest <= most_unused - least + slack;

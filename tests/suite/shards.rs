@@ -12,25 +12,25 @@ const SECTION_SEVEN: &str =
 
 fn part(question: &str, shard: &str, file: &str) {
     let typed = format!("compare {question} --shard {shard} --output {file}");
-    let ran = works(&typed);
+    let ran = run_ok(&typed);
     assert_eq!(stdout(&ran), "");
-    has(&stderr(&ran), &format!("Shard {shard} "));
+    assert_contains(&stderr(&ran), &format!("Shard {shard} "));
 }
 
-fn the_same(folder: &Folder, question: &str, shards: usize, expected: i32) {
+fn assert_same_outputs(folder: &Folder, question: &str, shards: usize, expected: i32) {
     let files = |name: &str| {
         let [json, csv, html] =
-            ["json", "csv", "html"].map(|end| folder.name(&format!("{name}.{end}")));
+            ["json", "csv", "html"].map(|end| folder.path_string(&format!("{name}.{end}")));
         format!("--output {json} --csv {csv} --html {html}")
     };
-    let one = ends(expected, &format!("compare {question} {}", files("one")));
+    let one = run_expecting_code(expected, &format!("compare {question} {}", files("one")));
     let parts = (1..=shards).rev().map(|n| {
-        let file = folder.name(&format!("part-{n}.jsonl"));
+        let file = folder.path_string(&format!("part-{n}.jsonl"));
         part(question, &format!("{n}/{shards}"), &file);
         file
     });
     let parts = parts.collect::<Vec<String>>().join(" ");
-    let all = ends(expected, &format!("merge {parts} {}", files("all")));
+    let all = run_expecting_code(expected, &format!("merge {parts} {}", files("all")));
     assert_eq!(stdout(&all), stdout(&one), "{question:?}");
     for end in ["json", "csv", "html"] {
         let [one, all] = ["one", "all"].map(|name| folder.bytes(&format!("{name}.{end}")));
@@ -60,49 +60,49 @@ fn shards_give_the_same_result_as_one_machine() {
         ("training_stream", "hesrpt,equi,srpt", 20, 0),
     ] {
         let question = format!("--workload models/{model}.yaml --events 2e5 --policies {policies}");
-        the_same(&folder, &question, shards, expected);
+        assert_same_outputs(&folder, &question, shards, expected);
     }
 }
 
 #[test]
 fn rejects_incomplete_parts() {
     let folder = Folder::new();
-    let [a, b, other] = ["a.jsonl", "b.jsonl", "other.jsonl"].map(|name| folder.name(name));
+    let [a, b, other] = ["a.jsonl", "b.jsonl", "other.jsonl"].map(|name| folder.path_string(name));
     part(SECTION_SEVEN, "1/2", &a);
     part(SECTION_SEVEN, "2/2", &b);
     part(&format!("{SECTION_SEVEN} --seed 7"), "2/2", &other);
     let again = "synth compare --workload models/section7.yaml --policies first-fit,fcfs --loads 0.5,0.7 --seed 1 --replications 8 --precision 0.01 --events 200000 --shard 2/2 --resume --output ";
     let alone = format!("merge {a}");
-    fails(&alone, "shard 2 of 2 is missing");
-    fails(&alone, again);
-    fails(&format!("merge {a} {other}"), "a.jsonl and ");
+    run_err(&alone, "shard 2 of 2 is missing");
+    run_err(&alone, again);
+    run_err(&format!("merge {a} {other}"), "a.jsonl and ");
     let typed = "other.jsonl are parts of different";
-    fails(&format!("merge {a} {other}"), typed);
-    fails(&format!("merge {a} {other}"), "seed: 1 there, 7 here");
+    run_err(&format!("merge {a} {other}"), typed);
+    run_err(&format!("merge {a} {other}"), "seed: 1 there, 7 here");
     let model = "models/section7.yaml is not a part of a comparison";
-    fails(&format!("merge {a} models/section7.yaml"), model);
+    run_err(&format!("merge {a} models/section7.yaml"), model);
     let typed = "is an input and would be overwritten";
-    fails(&format!("merge {a} {b} --output {b}"), typed);
-    fails("merge", "PART");
+    run_err(&format!("merge {a} {b} --output {b}"), typed);
+    run_err("merge", "PART");
     let text = fs::read_to_string(&b).unwrap();
     fs::write(&b, &text[..text.len() / 2]).unwrap();
     let typed = "b.jsonl: it is truncated in line ";
-    fails(&format!("merge {a} {b}"), typed);
-    fails(&format!("merge {a} {b}"), again);
+    run_err(&format!("merge {a} {b}"), typed);
+    run_err(&format!("merge {a} {b}"), again);
     let typed = format!("compare {SECTION_SEVEN} --shard 2/2 --output {b} --resume");
-    works(&typed);
+    run_ok(&typed);
     assert_eq!(fs::read_to_string(&b).unwrap(), text);
-    works(&format!("merge {b} {a} {b}"));
+    run_ok(&format!("merge {b} {a} {b}"));
 }
 
 #[test]
 fn rejects_invalid_shards() {
     let folder = Folder::new();
-    let file = folder.name("part.jsonl");
+    let file = folder.path_string("part.jsonl");
     let question = format!("compare {SECTION_SEVEN}");
     for shard in ["0/4", "5/4", "a/b", "1/0", "3", "''"] {
         let line = format!("{question} --shard {shard} --output {file}");
-        fails(&line, "such as 3/8");
+        run_err(&line, "such as 3/8");
     }
     let table = "
         QUESTION --shard 1/2 --output FILE --html c.html | cannot be used with '--html
@@ -115,7 +115,7 @@ fn rejects_invalid_shards() {
     let table = table.replace("QUESTION", &question);
     let table = table.replace("FILE |", &format!("{file} |"));
     for [typed, expected] in rows(&table.replace("FILE --", &format!("{file} --"))) {
-        fails(typed, expected);
+        run_err(typed, expected);
     }
     assert_eq!(folder.files(), Vec::<String>::new());
 }
@@ -125,14 +125,14 @@ fn rejects_invalid_shards() {
 #[ignore = "this test takes more than five seconds, so it is only run in CI"]
 fn resumes_an_interrupted_shard() {
     let folder = Folder::new();
-    let [whole, cut] = ["whole.jsonl", "cut.jsonl"].map(|name| folder.name(name));
+    let [whole, cut] = ["whole.jsonl", "cut.jsonl"].map(|name| folder.path_string(name));
     let long =
         "--workload models/section7.yaml --policies first-fit,fcfs --precision 1e-6 --events 3e6";
     part(long, "1/1", &whole);
     let shard = format!("compare {long} --shard 1/1 --output {cut}");
     let mut running = command(&shard);
     let child = running.stderr(Stdio::piped()).spawn().unwrap();
-    let partial = folder.name("cut.jsonl.partial");
+    let partial = folder.path_string("cut.jsonl.partial");
     let started = Instant::now();
     while fs::read_to_string(&partial).map_or(0, |text| text.lines().count()) < 2 {
         let is_soon = started.elapsed() < Duration::from_secs(60);
@@ -145,9 +145,9 @@ fn resumes_an_interrupted_shard() {
     let output = child.wait_with_output().unwrap();
     assert_eq!(code(&output), 130, "{}", stderr(&output));
     assert_eq!(folder.files(), ["cut.jsonl.partial", "whole.jsonl"]);
-    fails(&format!("merge {partial}"), "truncated");
-    fails(&shard, "--resume");
-    works(&format!("{shard} --resume"));
+    run_err(&format!("merge {partial}"), "truncated");
+    run_err(&shard, "--resume");
+    run_ok(&format!("{shard} --resume"));
     assert_eq!(folder.bytes("cut.jsonl"), folder.bytes("whole.jsonl"));
 }
 
@@ -162,7 +162,7 @@ fn path(before: &str) -> String {
 fn a_slurm_job_array_gives_the_same_result_as_one_machine() {
     use std::os::unix::fs::PermissionsExt as _;
     let folder = Folder::new();
-    let (sweep, sbatch) = (folder.name("a sweep"), folder.name("sbatch"));
+    let (sweep, sbatch) = (folder.path_string("a sweep"), folder.path_string("sbatch"));
     fs::write(&sbatch, "#!/bin/sh\necho 7\n").unwrap();
     fs::set_permissions(&sbatch, fs::Permissions::from_mode(0o755)).unwrap();
     let path = path(Path::new(&sbatch).parent().unwrap().to_str().unwrap());
@@ -184,15 +184,15 @@ fn a_slurm_job_array_gives_the_same_result_as_one_machine() {
     }
     let missing = script("merge.sbatch", "");
     assert_eq!(code(&missing), 2);
-    has(&stderr(&missing), "shard 2 of 3 is missing");
+    assert_contains(&stderr(&missing), "shard 2 of 3 is missing");
     for task in ["2", "3"] {
         let ran = script("shard.sbatch", task);
         assert_eq!(code(&ran), 0, "{}", stderr(&ran));
     }
     let merged = script("merge.sbatch", "");
     assert_eq!(code(&merged), 0, "{}", stderr(&merged));
-    let one = folder.name("one.json");
-    let ran = works(&format!("compare {SECTION_SEVEN} --output {one}"));
+    let one = folder.path_string("one.json");
+    let ran = run_ok(&format!("compare {SECTION_SEVEN} --output {one}"));
     assert_eq!(stdout(&merged), stdout(&ran));
     let found = folder.bytes("a sweep/comparison.json");
     assert_eq!(found, folder.bytes("one.json"));
@@ -202,8 +202,8 @@ fn a_slurm_job_array_gives_the_same_result_as_one_machine() {
 #[test]
 fn examples_distribute_a_comparison() {
     let folder = Folder::new();
-    let one = folder.name("one.json");
-    works(&format!("compare {SECTION_SEVEN} --output {one}"));
+    let one = folder.path_string("one.json");
+    run_ok(&format!("compare {SECTION_SEVEN} --output {one}"));
     let python = std::env::var("PYTHON").unwrap_or_else(|_| "python3".into());
     let has = |program: &str, arguments: &[&str]| {
         let mut command = Command::new(program);
@@ -223,7 +223,7 @@ fn examples_distribute_a_comparison() {
             eprintln!("{script} skipped because GNU parallel or dask for $PYTHON is not installed");
             continue;
         }
-        let parts = folder.name(&script.replace('/', "-"));
+        let parts = folder.path_string(&script.replace('/', "-"));
         let mut run = Command::new(program);
         run.current_dir(env!("CARGO_MANIFEST_DIR"))
             .env("PATH", path("/usr/bin"));

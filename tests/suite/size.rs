@@ -9,7 +9,7 @@ fn one_type(servers: &str, rate: f64) -> String {
 }
 
 /// Erlang's C formula for an M/M/k queue with load `a`: `P(W > t) = C(k, a) e^{−(k − a) t}`.
-fn least(a: f64, t: f64, share: f64) -> u32 {
+fn minimum_servers(a: f64, t: f64, share: f64) -> u32 {
     let mut blocked = 1.0;
     for k in 1.. {
         let n = f64::from(k);
@@ -26,7 +26,13 @@ fn least(a: f64, t: f64, share: f64) -> u32 {
 #[test]
 #[ignore = "this test takes more than five seconds, so it is only run in CI"]
 fn the_minimum_size_matches_erlangs_formula() {
-    assert_eq!((least(10.0, 0.25, 0.95), least(10.0, 0.5, 0.95)), (15, 14));
+    assert_eq!(
+        (
+            minimum_servers(10.0, 0.25, 0.95),
+            minimum_servers(10.0, 0.5, 0.95)
+        ),
+        (15, 14)
+    );
     let folder = Folder::new();
     for (servers, name, t) in [
         (
@@ -42,11 +48,11 @@ fn the_minimum_size_matches_erlangs_formula() {
         ("server: {capacity: {cpu: 12}}", "cpu", 0.25),
     ] {
         let file = folder.write("w.yaml", &one_type(servers, 10.0));
-        let policy = folder.name("p.json");
-        let found = works(&format!(
+        let policy = folder.path_string("p.json");
+        let found = run_ok(&format!(
             "size {file} --preemption none --work 4e6 --slo 't: wait 95 % < {t}' --shape {name} -o {policy}"
         ));
-        let (printed, k) = (stdout(&found), least(10.0, t, 0.95));
+        let (printed, k) = (stdout(&found), minimum_servers(10.0, t, 0.95));
         let is_told = printed.contains(&format!(
             "The smallest size found that meets `--slo` is {k} {name}"
         ));
@@ -58,7 +64,7 @@ fn the_minimum_size_matches_erlangs_formula() {
         ] {
             let mut row = printed.lines();
             let row = row.find(|line| line.starts_with(&format!(" {size} ")));
-            has(row.unwrap_or(&printed), verdict);
+            assert_contains(row.unwrap_or(&printed), verdict);
         }
         let workload = folder.json("p.json")["workload"]["servers"][0].clone();
         let has = if name == "cpu" {
@@ -67,24 +73,24 @@ fn the_minimum_size_matches_erlangs_formula() {
             &workload["count"]
         };
         assert_eq!(has.as_f64(), Some(f64::from(k)), "{workload}");
-        works(&format!("check {policy}"));
+        run_ok(&format!("check {policy}"));
     }
 }
 
 #[test]
 #[ignore = "this test takes more than five seconds, so it is only run in CI"]
 fn a_larger_budget_does_not_change_the_result() {
-    let k = least(8.0, 0.5, 0.95);
+    let k = minimum_servers(8.0, 0.5, 0.95);
     assert_eq!(k, 12);
     let folder = Folder::new();
     let file = folder.write("w.yaml", &one_type("server: {capacity: {cpu: 11}}", 8.0));
     for budget in ["1e6", "2e6", "4e6", "8e6", "1.6e7"] {
-        let found = works(&format!(
+        let found = run_ok(&format!(
             "size {file} --preemption none --work {budget} --slo 't: wait 95 % < .5' --shape cpu -o {}",
-            folder.name("p.json")
+            folder.path_string("p.json")
         ));
         let text = format!("meets `--slo` is {k} cpu; now 11 cpu.");
-        has(&stdout(&found), &text);
+        assert_contains(&stdout(&found), &text);
     }
 }
 
@@ -93,20 +99,20 @@ fn a_larger_budget_does_not_change_the_result() {
 fn finds_the_size_of_one_shape_in_a_fleet() {
     let folder = Folder::new();
     let file = folder.write("w.yaml", &mixed(TWO_SHAPES));
-    let policy = folder.name("p.json");
-    let found = works(&format!(
+    let policy = folder.path_string("p.json");
+    let found = run_ok(&format!(
         "size {file} --preemption none --work 2e6 --slo 'learn: wait 90 % < 6 s' --slo 'wide: response 80 % < 9 s' --shape gpu -o {policy}"
     ));
     let printed = stdout(&found);
-    has(&printed, "gpu; now 3 gpu");
-    has(&printed, "learn: wait 90");
+    assert_contains(&printed, "gpu; now 3 gpu");
+    assert_contains(&printed, "learn: wait 90");
     let servers = folder.json("p.json")["workload"]["servers"].clone();
     let count = |name: &str| {
         let mut all = servers.as_array().unwrap().iter();
         all.find(|own| own["name"] == name).unwrap()["count"].as_u64()
     };
     assert_eq!(count("big"), Some(2));
-    let again = works(&format!(
+    let again = run_ok(&format!(
         "size {file} --preemption none --work 2e6 --slo 'learn: wait 90 % < 6 s' --slo 'wide: response 80 % < 9 s' --shape gpu -o -"
     ));
     assert_eq!(
@@ -123,8 +129,8 @@ fn a_larger_budget_decides_a_guarantee_that_is_only_just_met() {
     let folder = Folder::new();
     let file = folder.write("w.yaml", &one_type("server: {capacity: {cpu: 12}}", 10.0));
     let claim = |budget: &str| {
-        let policy = folder.name("p.json");
-        works(&format!(
+        let policy = folder.path_string("p.json");
+        run_ok(&format!(
             "{file} --preemption none --family first-fit --work {budget} --slo 't: wait 95 % < 1.12' -o {policy}"
         ));
         let policy = folder.json("p.json");
@@ -151,11 +157,11 @@ fn rejects_unknown_names_and_impossible_guarantees() {
         size ONE --slo 't: wait 95 % < 1' --shape cpu --time 1min | --time";
     let table = table.replace("FLEET", &fleet).replace("ONE", &one);
     for [typed, words] in rows(&table) {
-        fails(typed, words);
+        run_err(typed, words);
     }
     let line = format!("size {one} --slo 't: response 95 % < 2' --shape cpu");
-    let refused = ends(1, &line);
+    let refused = run_expecting_code(1, &line);
     // `e^{−2} = 0.1353`
     let printed = stdout(&refused);
-    has(&printed, "13.5 % of these jobs");
+    assert_contains(&printed, "13.5 % of these jobs");
 }

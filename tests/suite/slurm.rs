@@ -7,7 +7,7 @@ use synth::slurm::{Hold, JobId, JobState, NodeState, RefusalKind, Slurm, SlurmEr
 use tempfile::TempDir;
 
 use super::cluster::Cluster;
-use super::fake_slurm::{Fake, job};
+use super::fake_slurm::{FakeSlurm, job};
 use crate::common::*;
 
 fn id(text: &str) -> JobId {
@@ -123,7 +123,7 @@ fn reports_missing_permissions() {
         return;
     };
     let job = cluster.submit("synth", 60.0, &[]);
-    let nobody = Fake::new();
+    let nobody = FakeSlurm::new();
     let script =
         "PATH=${PATH#*:} exec setpriv --reuid 65534 --regid 65534 --clear-groups scontrol \"$@\"";
     nobody.script("scontrol", script);
@@ -173,7 +173,7 @@ fn reports_a_dead_controller_and_detects_its_restart() {
 
 #[test]
 fn handles_commands_that_fail_or_do_not_end() {
-    let fake = Fake::new();
+    let fake = FakeSlurm::new();
     let slurm = Slurm {
         limit: Duration::from_millis(700),
         ..fake.slurm()
@@ -213,7 +213,7 @@ fn policy(preemption: &str) -> (TempDir, String) {
         "--output",
         &file,
     ];
-    works(&arguments);
+    run_ok(&arguments);
     (folder, file)
 }
 
@@ -230,14 +230,14 @@ fn an_export_does_not_overwrite_files() {
         "--output",
         &output,
     ];
-    let exported = works(&arguments);
-    has(&stdout(&exported), "README.md first");
+    let exported = run_ok(&arguments);
+    assert_contains(&stdout(&exported), "README.md first");
     for name in words("README.md job_submit.lua slurm-lines.conf types.yaml synth-batch.service") {
         let text = std::fs::read_to_string(folder.path().join("new/slurm").join(name)).unwrap();
         assert!(!text.contains("{{") && !text.contains("{%"), "{name}");
     }
-    let again = ends(2, &arguments);
-    has(&stderr(&again), "--force");
+    let again = run_expecting_code(2, &arguments);
+    assert_contains(&stderr(&again), "--force");
     assert_eq!(code(&synth(&[&arguments[..], &["--force"]].concat())), 0);
     let given = [
         "export",
@@ -248,7 +248,7 @@ fn an_export_does_not_overwrite_files() {
         "--output",
         &output,
     ];
-    ends(2, &given);
+    run_expecting_code(2, &given);
 }
 
 #[test]
@@ -264,8 +264,8 @@ fn an_export_rejects_a_preemptive_policy() {
         "--output",
         output.to_str().unwrap(),
     ];
-    let refused = ends(1, &words);
-    has(&stdout(&refused), "--preemption none");
+    let refused = run_expecting_code(1, &words);
+    assert_contains(&stdout(&refused), "--preemption none");
     assert!(!output.exists());
 }
 

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::common::changed as findings;
+use crate::common::errors_after_change as findings;
 use crate::common::*;
 use serde_json::{Value, json};
 use synth::artifact::Grounds;
@@ -18,7 +18,7 @@ fn vector(name: &str) -> Value {
     vector["artifact"].clone()
 }
 
-fn analysed(load: f64) -> Value {
+fn analysed_policy(load: f64) -> Value {
     let model = concat!(env!("CARGO_MANIFEST_DIR"), "/models/section7.yaml");
     let workload = Workload::read(Path::new(model)).unwrap().workload;
     let workload = workload.scaled(load / 0.9).unwrap();
@@ -66,14 +66,14 @@ fn reports_a_change_but_not_a_new_layout() {
         "changed after it was written",
         "--accept-changes",
     ] {
-        has(&refused, words);
+        assert_contains(&refused, words);
     }
-    assert!(as_it_is(&changed, "p").unwrap().is_changed());
+    assert!(parse_ignoring_digest(&changed, "p").unwrap().is_changed());
     changed.as_object_mut().unwrap().remove("digest");
     let refused = Checked::parse(&changed.to_string(), "p").unwrap_err();
     let refused = refused.to_string();
-    has(&refused, "digest: absent");
-    assert!(as_it_is(&changed, "p").unwrap().is_changed());
+    assert_contains(&refused, "digest: absent");
+    assert!(parse_ignoring_digest(&changed, "p").unwrap().is_changed());
 }
 
 #[test]
@@ -129,16 +129,16 @@ fn commands_accept_a_changed_policy_only_with_an_option() {
             "compare --policies {name} --loads .5 models/section7.yaml --events 1e4 --replications 2"
         ),
     ] {
-        has(&stderr(&ends(1, &typed)), "--accept-changes");
-        works(&format!("{typed} --accept-changes"));
+        assert_contains(&stderr(&run_expecting_code(1, &typed)), "--accept-changes");
+        run_ok(&format!("{typed} --accept-changes"));
     }
-    let printed = stderr(&works(&format!("check {name} --accept-changes")));
-    has(&printed, "changed after it was written");
+    let printed = stderr(&run_ok(&format!("check {name} --accept-changes")));
+    assert_contains(&printed, "changed after it was written");
 }
 
 #[test]
 fn a_check_reports_derived_and_simulated_claims() {
-    let checked = Checked::parse(&analysed(0.5).to_string(), "p").unwrap();
+    let checked = Checked::parse(&analysed_policy(0.5).to_string(), "p").unwrap();
     let derived = |g: &Grounds| matches!(g, Grounds::Derived(_));
     assert!(checked.grounds().iter().all(derived));
     let rest = |checked: &Checked, path: &str| {
@@ -161,12 +161,12 @@ fn a_check_reports_derived_and_simulated_claims() {
 #[test]
 fn reports_a_policy_without_claims() {
     let folder = Folder::new();
-    let mut document = analysed(0.5);
+    let mut document = analysed_policy(0.5);
     document["claims"] = json!([]);
     let file = folder.write("p.json", &document.to_string());
-    let output = works(&format!("check {file} --accept-changes"));
+    let output = run_ok(&format!("check {file} --accept-changes"));
     let text = stderr(&output);
-    has(&text, "0 claims about 3 types");
+    assert_contains(&text, "0 claims about 3 types");
     assert!(stdout(&output).is_empty());
 }
 
@@ -179,7 +179,7 @@ fn rejects_a_schedule_with_a_missing_job() {
     assert_eq!(valid.pointer(&format!("{rule}/schedules")).unwrap(), mix);
     let text = "/schedules/0/2 | 1 | adaptive-msr.schedules: [0, 0, 2] is missing
         /prices/0 | ×0.999999 | the price of the certificate";
-    lies(&valid, rule, text);
+    assert_policy_changes_rejected(&valid, rule, text);
     // An additional schedule is allowed.
     let more = |v: &mut Value| {
         let schedules = v.pointer_mut(&format!("{rule}/schedules")).unwrap();
@@ -198,7 +198,7 @@ fn rejects_an_invalid_guard() {
         /guard/backfill | \"first-fit\" | no backfilling
         /guard/weights/0 | 0.9 | guarded.guard.weights
         /guard/schedules/0/2 | 100 | guarded.guard";
-    lies(&valid, rule, text);
+    assert_policy_changes_rejected(&valid, rule, text);
     // The load under the guard is a claim about one type and about the given size distributions.
     let load = claim(&valid, "load_under_guard", Some("type-1"));
     let value = number(&valid, &format!("{load}/value"));
@@ -207,7 +207,7 @@ fn rejects_an_invalid_guard() {
         /method | \"simulated\" | expected a mean number
         /quantity | \"mean_number\" | of a type under guard
         /holds_for | {} | expected {\"sizes\":\"exponential\"";
-    lies(&valid, &load, text);
+    assert_policy_changes_rejected(&valid, &load, text);
     let mut unguarded = vector("first-fit");
     let load_claim = valid.pointer(&load).unwrap().clone();
     unguarded["claims"].as_array_mut().unwrap().push(load_claim);
@@ -252,7 +252,7 @@ fn rejects_impossible_fractions() {
         /longer_than | -1.0 | expected a positive time
         /value | 1.04 | for a fraction, both from 0 to 1
         /half_width | 1e-9 | the precision possible";
-    lies(&valid, &of_tail, text);
+    assert_policy_changes_rejected(&valid, &of_tail, text);
     // A claim about a mean must not have a time.
     let again = findings(&valid, |v| {
         let mean = claim(v, "mean_response", None);
@@ -260,7 +260,7 @@ fn rejects_impossible_fractions() {
         mean["longer_than"] = json!(1.0);
         v["claims"].as_array_mut().unwrap().push(mean);
     });
-    has(&again.join("; "), "longer_than: expected a time for");
+    assert_contains(&again.join("; "), "longer_than: expected a time for");
 }
 
 #[test]
@@ -274,10 +274,10 @@ fn rejects_tuning_parameters_out_of_range() {
         for knob in words(knobs) {
             let words = format!("{}.{knob}: -1, expected", rule.replace('/', "."));
             let text = format!("/{knob} | -1 | {words}");
-            lies(&valid, &format!("/policy/{rule}"), &text);
+            assert_policy_changes_rejected(&valid, &format!("/policy/{rule}"), &text);
         }
     }
-    lies(
+    assert_policy_changes_rejected(
         &vector("static-quickswap"),
         "/policy/static-quickswap",
         "/cycle | [0, 1, 1] | cycle
@@ -290,12 +290,16 @@ fn rejects_resource_prices_that_are_too_high() {
     let text = "/0 | ×1.001 | suffices to cover the values
         /1 | ×1.001 | suffices to cover the values
         /2 | 1e-3 | suffices to cover the values";
-    lies(&analysed(0.5), "/evidence/servers/0/resource_prices", text);
+    assert_policy_changes_rejected(
+        &analysed_policy(0.5),
+        "/evidence/servers/0/resource_prices",
+        text,
+    );
 }
 
 #[test]
 fn rejects_an_error_of_1e_8_if_1e_9_is_claimed() {
-    let valid = analysed(0.8);
+    let valid = analysed_policy(0.8);
     for (quantity, of) in [
         ("working_time", None),
         ("switching_frequency", None),
@@ -305,7 +309,7 @@ fn rejects_an_error_of_1e_8_if_1e_9_is_claimed() {
     ] {
         let place = claim(&valid, quantity, of);
         let text = "/value | ×1.00000001 | .value: \n /value | ×0.99999999 | .value: ";
-        lies(&valid, &place, text);
+        assert_policy_changes_rejected(&valid, &place, text);
     }
 }
 
@@ -313,7 +317,7 @@ fn rejects_an_error_of_1e_8_if_1e_9_is_claimed() {
 fn rejects_impossible_simulation_results() {
     let valid = vector("adaptive-msr");
     let response = claim(&valid, "mean_response", None);
-    lies(&valid, &response, "/half_width | 1e-9 | half_width: ");
+    assert_policy_changes_rejected(&valid, &response, "/half_width | 1e-9 | half_width: ");
     // All numbers are scaled by the same factor, so that Little's law still holds.
     let fewer = findings(&valid, |v| {
         let claims = v["claims"].as_array_mut().unwrap().iter_mut();
@@ -325,14 +329,14 @@ fn rejects_impossible_simulation_results() {
     assert!(!fewer.is_empty());
     let text = " | null | expected its run in `evidence.simulation`
         /replications | 1 | expected at least 2";
-    lies(&valid, "/evidence/simulation", text);
+    assert_policy_changes_rejected(&valid, "/evidence/simulation", text);
 }
 
 /// A mean that is larger than the service time can still be too small near saturation.
 #[test]
 fn rejects_a_mean_below_the_lower_bound() {
     let quickswap = "models/section7.yaml --preemption none --family quickswap --work 2e7 -q";
-    let valid = json(&works(quickswap));
+    let valid = json(&run_ok(quickswap));
     assert_eq!(findings(&valid, |_| ()), [""; 0]);
     // Computed by hand at load 0.9, where `C = 10/9` and `Σ y_i²/λ_i = 0.03472 + 0.078125 +
     // 0.27778`. The weight of the waiting jobs is at least nine times the sum minus 1, and the
@@ -351,7 +355,7 @@ fn rejects_a_mean_below_the_lower_bound() {
     let place = claim(&valid, "mean_response", None).replace("/claims/", "claims[") + "].value";
     let found = findings(&valid, lie);
     let finding = found.iter().find(|f| f.starts_with(&place)).unwrap();
-    has(finding, "expected at least 2.437");
+    assert_contains(finding, "expected at least 2.437");
 }
 
 #[test]
@@ -362,8 +366,8 @@ fn rejects_wrong_preemptive_rules() {
         /max-weight/worths/1 | 1.5 | at most 1
         /max-weight/worths | [1.0] | one for each job type
          | {\"server-filling\": {}} | one resource";
-    lies(&vector("max-weight"), "/policy", text);
-    lies(
+    assert_policy_changes_rejected(&vector("max-weight"), "/policy", text);
+    assert_policy_changes_rejected(
         &vector("max-weight-setup"),
         "/policy/max-weight-setup",
         "/setup_rate | 0.0 | setup_rate
@@ -374,7 +378,7 @@ fn rejects_wrong_preemptive_rules() {
     // This guard would not wait for the jobs that are in setup.
     let text = "/guard/setup_rate | 20.0 | the setup rate of the rule
         /rule | {\"backfilling\": {\"order\": \"arrival\", \"reservations\": \"none\"}} | the setup rate of the rule";
-    lies(&vector("guarded-setup"), "/policy/guarded", text);
+    assert_policy_changes_rejected(&vector("guarded-setup"), "/policy/guarded", text);
 }
 
 /// The mean can be smaller than without preemption, but not smaller than the certificate allows.
@@ -382,5 +386,5 @@ fn rejects_wrong_preemptive_rules() {
 fn rejects_a_mean_below_the_lower_bound_with_preemption() {
     let weights = vector("max-weight");
     let mean = claim(&weights, "mean_response", None);
-    lies(&weights, &mean, "/value | 0.5 | at least");
+    assert_policy_changes_rejected(&weights, &mean, "/value | 0.5 | at least");
 }

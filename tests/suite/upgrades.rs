@@ -47,19 +47,22 @@ fn the_gain_is_relative_to_the_best_schedules() {
     let file = folder.write("w.yaml", &workload("server: {capacity: {cpu: 6}}", jobs));
     let text = "msr: {schedules: [{a: 4}, {c: 2}], weights: [3, 2]}";
     let own = folder.write("own.yaml", text);
-    let made = works(&format!(
+    let made = run_ok(&format!(
         "analyze {own} --workload {file} -o {}",
-        folder.name("p.json")
+        folder.path_string("p.json")
     ));
     let printed = format!("{}{}", stdout(&made), stderr(&made)).replace('\n', " ");
-    has(&printed, "1 more cpu");
+    assert_contains(&printed, "1 more cpu");
     let servers = "servers: [{name: node, count: 12, capacity: {gpu: 8}}]";
     let jobs = "{name: a, demand: {gpu: 1}, arrival_rate: 40, mean_size: 1}";
     let file = folder.write("f.yaml", &workload(servers, jobs));
-    let made = works(&format!("{file} --work 1e6 -o {}", folder.name("p.json")));
+    let made = run_ok(&format!(
+        "{file} --work 1e6 -o {}",
+        folder.path_string("p.json")
+    ));
     let printed = format!("{}{}", stdout(&made), stderr(&made)).replace('\n', " ");
-    has(&printed, "12.5");
-    has(&printed, "8.3");
+    assert_contains(&printed, "12.5");
+    assert_contains(&printed, "8.3");
 }
 
 /// If all jobs are equal, `⌊C/d⌋` of them fit, and the load is `b` divided by this number.
@@ -178,7 +181,7 @@ fn all_families_report_upgrades() {
         ),
     ] {
         let folder = Folder::new();
-        let log = folder.name("log.json");
+        let log = folder.path_string("log.json");
         let typed: Vec<&str> = more.split(' ').collect();
         let words = [
             &["--verbose", "--workload", model, "--log", &log][..],

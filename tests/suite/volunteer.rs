@@ -21,15 +21,15 @@ use crate::common::*;
 
 const TEXT: &str = include_str!("tables/volunteer/campaign.yaml");
 
-struct Here {
+struct CampaignFolder {
     folder: Folder,
 }
 
-impl Here {
+impl CampaignFolder {
     fn new(text: &str) -> Self {
         let folder = Folder::new();
         folder.write("w.yaml", text);
-        Here { folder }
+        CampaignFolder { folder }
     }
 
     fn at(&self, name: &str) -> PathBuf {
@@ -37,13 +37,13 @@ impl Here {
     }
 
     fn path(&self, name: &str) -> String {
-        self.folder.name(name)
+        self.folder.path_string(name)
     }
 
     fn synthesize(&self) -> Value {
         let (workload, policy) = (self.path("w.yaml"), self.path("p.json"));
         let typed = format!("{workload} --output {policy} --work 4e5 --campaigns 4");
-        works(&typed);
+        run_ok(&typed);
         self.folder.json("p.json")
     }
 }
@@ -51,67 +51,67 @@ impl Here {
 #[test]
 #[ignore = "this test takes more than five seconds, so it is only run in CI"]
 fn all_commands_support_a_campaign() {
-    let here = Here::new(TEXT);
+    let here = CampaignFolder::new(TEXT);
     let artifact = here.synthesize();
     assert_eq!(artifact["kind"], "volunteer-dispatch");
     assert_eq!(artifact["workload"]["hosts"][1]["count"], 40);
     let policy = here.path("p.json");
     for verb in ["check", "show"] {
-        let output = works(&format!("{verb} {policy}"));
+        let output = run_ok(&format!("{verb} {policy}"));
         let expected = "50 hosts for 300.0 h";
-        has(&(stdout(&output) + &stderr(&output)), expected);
+        assert_contains(&(stdout(&output) + &stderr(&output)), expected);
     }
     let run = here.path("r.json");
-    works(&format!("simulate {policy} --seed 77 --output {run}"));
+    run_ok(&format!("simulate {policy} --seed 77 --output {run}"));
     let run: Value = serde_json::from_str(&std::fs::read_to_string(run).unwrap()).unwrap();
     assert!(run["verdicts"].as_array().unwrap().len() > 10);
     let (workload, page, csv) = (here.path("w.yaml"), here.path("c.html"), here.path("c.csv"));
     let policies = format!("{policy},literal,boinc-2025,fixed:100,percentile:50:90:.5");
-    works(&format!(
+    run_ok(&format!(
         "compare --workload {workload} --policies {policies} --replications 3 --html {page} --csv {csv}"
     ));
     let page = std::fs::read_to_string(page).unwrap();
     for text in ["median makespan", "means over 3 campaigns", "with seed 1"] {
-        has(&page, text);
+        assert_contains(&page, text);
     }
     assert!(!page.contains("NaN") && !page.contains("inf"));
     let csv = std::fs::read_to_string(csv).unwrap();
-    has(&csv, "\nboinc-2025,,instances,");
+    assert_contains(&csv, "\nboinc-2025,,instances,");
     assert_eq!(here.synthesize(), artifact);
 }
 
 #[test]
 fn rejects_changes_and_refutes_wrong_claims() {
-    let here = Here::new(TEXT);
+    let here = CampaignFolder::new(TEXT);
     let artifact = here.synthesize();
-    are_refused(
+    assert_changes_rejected(
         &artifact,
         "",
         include_str!("tables/volunteer/lies.txt"),
-        refusal::<Volunteer>,
+        rejection_reason::<Volunteer>,
     );
     let claims = artifact["claims"].as_array().unwrap();
     let mut worst = claims.iter();
     let worst = worst.position(|claim| claim["quantity"] == "worst_makespan");
     let table = format!("/{}/value | 0.5 | cannot be", worst.unwrap());
-    are_refused(&artifact, "/claims", &table, refusal::<Volunteer>);
+    assert_changes_rejected(&artifact, "/claims", &table, rejection_reason::<Volunteer>);
 }
 
 #[test]
 fn the_help_names_commands_of_other_kinds() {
-    let here = Here::new(TEXT);
-    let help = stdout(&works(&format!("{} --help", here.path("w.yaml"))));
-    has(&help, "multiresource: analyze");
-    assert!(!stdout(&works("--help")).contains("verbs of the other kinds"));
+    let here = CampaignFolder::new(TEXT);
+    let help = stdout(&run_ok(&format!("{} --help", here.path("w.yaml"))));
+    assert_contains(&help, "multiresource: analyze");
+    assert!(!stdout(&run_ok("--help")).contains("verbs of the other kinds"));
 }
 
 #[test]
 fn reports_bad_input_and_a_solution() {
     let refused = |text: &str, expected: i32, said: &str| {
-        let here = Here::new(text);
+        let here = CampaignFolder::new(text);
         let typed = format!("{} --output {}", here.path("w.yaml"), here.path("p.json"));
-        let text = stderr(&ends(expected, &typed));
-        has(&text, said);
+        let text = stderr(&run_expecting_code(expected, &typed));
+        assert_contains(&text, said);
         assert!(!here.at("p.json").exists());
     };
     for [from, to, code, said] in rows(include_str!("tables/campaigns.txt")) {
@@ -130,7 +130,7 @@ fn reports_bad_input_and_a_solution() {
         1,
         "no host has a processor",
     );
-    let here = Here::new(TEXT);
+    let here = CampaignFolder::new(TEXT);
     let workload = here.path("w.yaml");
     for [policy, said] in rows(
         "percentil | did you mean `percentile`?
@@ -138,10 +138,10 @@ fn reports_bad_input_and_a_solution() {
         fixed:0 | not a time > 0
         none.json | there is no policy file",
     ) {
-        fails(&format!("simulate {policy} --workload {workload}"), said);
+        run_err(&format!("simulate {policy} --workload {workload}"), said);
     }
     let line = format!("compare --workload {workload} --policies fixed --loads .5");
-    fails(&line, "leave it out");
+    run_err(&line, "leave it out");
 }
 
 /// The policy takes at most half as long as the rule of BOINC in 2025 and uses at most 1.25 times
@@ -193,15 +193,15 @@ fn all_models_are_valid_and_feasible() {
 
 #[test]
 fn reports_a_sufficient_budget_if_it_is_too_small() {
-    let here = Here::new(TEXT);
+    let here = CampaignFolder::new(TEXT);
     let workload = here.path("w.yaml");
-    let refused = ends(2, &format!("{workload} --work 1000"));
+    let refused = run_expecting_code(2, &format!("{workload} --work 1000"));
     let printed = stderr(&refused);
     let (_, after) = printed.split_once("use at least --work ").unwrap();
     let enough = after.split(' ').next().unwrap();
-    works(&format!("{workload} --work {enough}"));
+    run_ok(&format!("{workload} --work {enough}"));
     let typed = format!("simulate --workload {workload} fixed --events 1000");
-    fails(&typed, "--events");
+    run_err(&typed, "--events");
 }
 
 #[derive(Serialize, Deserialize)]

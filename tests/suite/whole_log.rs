@@ -25,7 +25,7 @@ fn a_site_is_deterministic_for_a_seed() {
 #[test]
 fn replays_gangs_of_a_log() {
     let count = |name: &str| {
-        let run = works(&format!(
+        let run = run_ok(&format!(
             "replay {name} --servers '{}' --policies first-fit --measure all",
             site::SERVERS
         ));
@@ -35,8 +35,8 @@ fn replays_gangs_of_a_log() {
     };
     let (_folder, name) = log(str::to_owned);
     let (with, _) = count(&name);
-    has(&with, "nodes 24");
-    has(&with, "11330 jobs");
+    assert_contains(&with, "nodes 24");
+    assert_contains(&with, "11330 jobs");
     let without = |text: &str| {
         let lines = text.lines().map(|line| {
             let cells = line.split('|').enumerate().filter(|(n, _)| *n != 11);
@@ -50,23 +50,23 @@ fn replays_gangs_of_a_log() {
     };
     let (_folder, name) = log(without);
     let (without, printed) = count(&name);
-    has(&without, "11330 jobs");
+    assert_contains(&without, "11330 jobs");
     let expected = "number of servers";
-    has(&(printed + &without).replace('\n', " "), expected);
+    assert_contains(&(printed + &without).replace('\n', " "), expected);
 }
 
 #[test]
 fn rejects_work_that_does_not_fit_on_a_server() {
     let (folder, name) = log(str::to_owned);
     let few = "20xcpu=64,memory=256;8xcpu=64,memory=512,gpu=4";
-    let output = folder.name("made");
+    let output = folder.path_string("made");
     for verb in [
         format!("fit {name} --servers '{few}' -o {output}"),
         format!("replay {name} --servers '{few}' --policies easy,first-fit"),
         format!("replay {name} --servers '{few}' --policies easy"),
         format!("judge {name} --servers '{few}'"),
     ] {
-        let refused = ends(2, &verb);
+        let refused = run_expecting_code(2, &verb);
         let printed = stderr(&refused).replace('\n', " ");
         for part in [
             "% of the work are larger than the servers",
@@ -78,8 +78,8 @@ fn rejects_work_that_does_not_fit_on_a_server() {
         }
         assert!(!std::path::Path::new(&output).exists());
     }
-    let printed = stdout(&works(&format!(
+    let printed = stdout(&run_ok(&format!(
         "replay {name} --servers '{few}' --policies first-fit --read faults=20%"
     )));
-    has(&printed, "larger than the servers");
+    assert_contains(&printed, "larger than the servers");
 }

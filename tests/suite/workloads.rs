@@ -37,7 +37,7 @@ fn rejects_invalid_workloads() {
             let [from, to, words] = &parts[..] else {
                 panic!("{case}")
             };
-            has(document, from);
+            assert_contains(document, from);
             let changed = document.replacen(from, to, 1) + "\n";
             let found = kinds::each(Faults(&changed)).into_iter().flatten().next();
             let (faults, report) = found.unwrap_or_else(|| panic!("{case}: of no kind"));

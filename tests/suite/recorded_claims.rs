@@ -44,7 +44,7 @@ fn are_as_recorded(is_in: impl Fn(f64) -> bool) {
         let model = format!("models/{}.yaml", recorded.model);
         let mut typed = vec!["--quiet", "--workload", &model];
         typed.extend(recorded.options.iter().map(String::as_str));
-        let output = works(&typed);
+        let output = run_ok(&typed);
         let artifact: Value = serde_json::from_str(&stdout(&output)).unwrap();
         let found = artifact["claims"].as_array().unwrap().iter();
         let mut found: BTreeMap<_, _> = found.map(|c| (about(c), c["value"].as_f64())).collect();
@@ -66,9 +66,9 @@ fn are_as_recorded(is_in: impl Fn(f64) -> bool) {
     assert!(other.is_empty(), "{other:#?}");
 }
 
-type About = (String, Option<String>, Option<u64>);
+type ClaimKey = (String, Option<String>, Option<u64>);
 
-fn about(claim: &Value) -> About {
+fn about(claim: &Value) -> ClaimKey {
     let name = |key: &str| claim[key].as_str().map(str::to_owned);
     let quantity = name("quantity").unwrap();
     (quantity, name("type"), claim["at"].as_u64())

@@ -7,29 +7,29 @@ use crate::common::*;
 const OPTIONS: &str = "--preemption none --family msr --work 4e6 -q";
 
 fn works_on(typed: &str, input: &str) -> Output {
-    let output = fed(typed, input);
+    let output = run_with_stdin(typed, input);
     assert_eq!(code(&output), 0, "{typed}: {}", stderr(&output));
     output
 }
 
 fn fails_on(typed: &str, input: &str, words: &str) {
-    let output = fed(typed, input);
+    let output = run_with_stdin(typed, input);
     assert_eq!(code(&output), 2, "{typed}: {}", stderr(&output));
-    has(&stderr(&output), words);
+    assert_contains(&stderr(&output), words);
 }
 
 #[test]
 fn reads_a_workload_with_and_without_the_option_and_from_stdin() {
     let model = "models/vms.yaml";
-    let named = stdout(&works(&format!("--workload {model} {OPTIONS}")));
-    assert_eq!(stdout(&works(&format!("{model} {OPTIONS}"))), named);
-    assert_eq!(stdout(&works(&format!("{OPTIONS} {model}"))), named);
+    let named = stdout(&run_ok(&format!("--workload {model} {OPTIONS}")));
+    assert_eq!(stdout(&run_ok(&format!("{model} {OPTIONS}"))), named);
+    assert_eq!(stdout(&run_ok(&format!("{OPTIONS} {model}"))), named);
     for typed in ["--workload -", "--workload=-", "-"] {
         let piped = works_on(&format!("{typed} {OPTIONS}"), &text(model));
         assert_eq!(stdout(&piped), named, "{typed}");
     }
     let line = format!("{model} --workload {model} {OPTIONS}");
-    fails(&line, "cannot be used with");
+    run_err(&line, "cannot be used with");
 }
 
 /// The kind of a workload must be known before the options are parsed, but a pipe can only be read
@@ -42,7 +42,7 @@ fn reads_a_workload_from_a_pipe() {
         .current_dir(env!("CARGO_MANIFEST_DIR"))
         .output()
         .unwrap();
-    let own = works("--workload models/vms.yaml --family msr --quiet");
+    let own = run_ok("--workload models/vms.yaml --family msr --quiet");
     assert_eq!(stdout(&piped), stdout(&own), "{}", stderr(&piped));
 }
 
@@ -50,7 +50,7 @@ fn reads_a_workload_from_a_pipe() {
 fn reads_each_kind_from_stdin_and_reports_errors_with_a_line() {
     let model = text("models/three_servers.yaml");
     let piped = stdout(&works_on("- -q --interruptions 5", &model));
-    has(&piped, "\"kind\": \"compatibility\"");
+    assert_contains(&piped, "\"kind\": \"compatibility\"");
     let faulty = model.replacen("rate:", "rat:", 1);
     fails_on("-", &faulty, "--> standard input:");
     fails_on("-", &faulty, "did you mean `rate`?");
@@ -58,7 +58,7 @@ fn reads_each_kind_from_stdin_and_reports_errors_with_a_line() {
     let misspelt = volunteer.replacen("kind: volunteer", "kind: volunter", 1);
     fails_on("-", &misspelt, "did you mean `volunteer`?");
     // After an option for results, `-` is not an input file.
-    let written = works("models/three_servers.yaml -q --interruptions 5 --output -");
+    let written = run_ok("models/three_servers.yaml -q --interruptions 5 --output -");
     assert_eq!(stdout(&written), piped);
 }
 
@@ -70,10 +70,10 @@ fn all_commands_accept_a_policy_in_the_same_way() {
     for verb in ["check", "show", "simulate --events 1e4"] {
         let bare = synth(&format!("{verb} {file}"));
         assert!(code(&bare) < 2, "{verb:?}: {}", stderr(&bare));
-        let piped = fed(&format!("{verb} -"), &policy);
+        let piped = run_with_stdin(&format!("{verb} -"), &policy);
         assert_eq!(code(&piped), code(&bare), "{verb}: {}", stderr(&piped));
-        fails(&format!("{verb} --policy {file}"), "without an option");
-        fails(verb, "<POLICY>");
+        run_err(&format!("{verb} --policy {file}"), "without an option");
+        run_err(verb, "<POLICY>");
     }
     let text = "standard input can only be read once";
     fails_on("check - --workload -", &policy, text);
@@ -86,13 +86,13 @@ fn other_commands_accept_a_workload_without_the_option() {
     let model = "models/section7.yaml";
     works_on("simulate first-fit --workload - --events 1e4", &text(model));
     let typed = format!("compare {model} --policies fcfs,first-fit --loads .5 --events 1e4");
-    works(&typed);
+    run_ok(&typed);
     let line = "optimum - --load .3 --tolerance 50% --time 1m";
     works_on(line, &text(model));
-    fails("compare --policies fcfs", "--workload <FILE>");
-    fails("chek p.json", "did you mean the verb `check`?");
+    run_err("compare --policies fcfs", "--workload <FILE>");
+    run_err("chek p.json", "did you mean the verb `check`?");
     let typed = "`no-such.yaml` is neither a file nor a verb";
-    fails("no-such.yaml --preemption none", typed);
+    run_err("no-such.yaml --preemption none", typed);
 }
 
 /// Each key must be reported only once and in the order of the text.
@@ -106,7 +106,7 @@ tasks:
   - {name: web, resources: {cpu: 1}, lambda: 4, service_time: 1}
   - {id: batch, requests: {cpu: 2}, rate: .5, duration: 30m}
 ";
-    let said = fed("- --preemption none", typed);
+    let said = run_with_stdin("- --preemption none", typed);
     assert_eq!(code(&said), 2);
     let said = stderr(&said);
     let mut rest = said.as_str();

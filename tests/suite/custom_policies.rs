@@ -16,12 +16,12 @@ fn analysed(document: &str, options: &str) -> Value {
         folder.write("w.yaml", &lighter),
         folder.write("own.yaml", document),
     );
-    let file = folder.name("p.json");
+    let file = folder.path_string("p.json");
     let typed = format!("analyze {own} --workload {workload} {options} -o {file}");
-    works(&typed);
-    let printed = stderr(&works(&format!("check {file}")));
+    run_ok(&typed);
+    let printed = stderr(&run_ok(&format!("check {file}")));
     let (claims, rest) = printed["valid: ".len()..].split_once(' ').unwrap();
-    has(rest, &format!("{claims} derived again"));
+    assert_contains(rest, &format!("{claims} derived again"));
     folder.json("p.json")
 }
 
@@ -30,11 +30,11 @@ fn analysed(document: &str, options: &str) -> Value {
 fn analyzes_custom_schedules() {
     let folder = Folder::new();
     let own = folder.write("own.yaml", TWO);
-    let output = works(&format!(
+    let output = run_ok(&format!(
         "analyze {own} --workload models/section7.yaml --preemption full --switching-rate 2 -o -"
     ));
     let artifact = json(&output);
-    let number = claimed(&artifact, "mean_number");
+    let number = claimed_value(&artifact, "mean_number");
     assert!((number - 36.8107).abs() < 1e-4, "{number}");
     let all = artifact["claims"].as_array().unwrap();
     let of = |quantity: &str| -> f64 {
@@ -46,13 +46,13 @@ fn analyzes_custom_schedules() {
     assert!(of("number_above") > 0.0, "{artifact}");
     assert!(of("response_p99") > 0.0, "{artifact}");
     let own = folder.write("own.yaml", &TWO.replace("[1, 1]", "[11, 10]"));
-    let printed = stdout(&works(&format!(
+    let printed = stdout(&run_ok(&format!(
         "analyze {own} --workload models/section7.yaml -o {}",
-        folder.name("p.json")
+        folder.path_string("p.json")
     )));
-    has(&printed, "does not use the best schedules");
-    has(&printed, "Load: ρ = 0.945 of");
-    has(&printed.replace('\n', " "), "the load would be 0.9.");
+    assert_contains(&printed, "does not use the best schedules");
+    assert_contains(&printed, "Load: ρ = 0.945 of");
+    assert_contains(&printed.replace('\n', " "), "the load would be 0.9.");
 }
 
 /// Two states of this chain have the same schedule and the same exit rates.
@@ -96,11 +96,11 @@ fn a_simulation_confirms_the_analysis_of_a_chain() {
         let artifact = analysed(document, &format!("--preemption {preemption}"));
         let folder = Folder::new();
         let file = folder.write("p.json", &artifact.to_string());
-        let printed = stdout(&works(&format!("simulate {file} --events 1e7 --seed 5")));
-        has(&printed, "confirmed");
-        let shown = stdout(&works(&format!("show {file}")));
-        has(&shown, "Switching rates, by schedule");
-        has(&shown, "0.03");
+        let printed = stdout(&run_ok(&format!("simulate {file} --events 1e7 --seed 5")));
+        assert_contains(&printed, "confirmed");
+        let shown = stdout(&run_ok(&format!("show {file}")));
+        assert_contains(&shown, "Switching rates, by schedule");
+        assert_contains(&shown, "0.03");
         let table = "
             /rates/0/1       | 0.5             | rates[0]: entered
             /rates/1/1       | 0.5             | rates[1][1]: 0.5, expected 0
@@ -108,7 +108,7 @@ fn a_simulation_confirms_the_analysis_of_a_chain() {
             /weights         | [0.2, 0.3, 0.5] | rates[
             /loop            | [1, 0, 2]       | loop[0]: 1, expected 0
             /switching_rate  | 0.0001          | claims";
-        lies(&artifact, "/policy/msr", table);
+        assert_policy_changes_rejected(&artifact, "/policy/msr", table);
     }
 }
 
@@ -120,16 +120,16 @@ fn reports_errors_in_a_document() {
         let changed = TWO.replace(from, to);
         let own = folder.write("own.yaml", if from == "-" { to } else { &changed });
         let typed = format!("analyze {own} --workload models/section7.yaml");
-        fails(&typed, expected);
+        run_err(&typed, expected);
     }
     let own = folder.write("own.yaml", &TWO.replace("[1, 1]", "[1, 9]"));
-    let output = ends(
+    let output = run_expecting_code(
         1,
         &words(&format!("analyze {own} --workload models/section7.yaml")),
     );
-    has(&stdout(&output), "these schedules do not carry the load");
+    assert_contains(&stdout(&output), "these schedules do not carry the load");
     let line = "are for one server, but the workload is a fleet";
-    fails(&format!("analyze {own} --workload models/fleet.yaml"), line);
+    run_err(&format!("analyze {own} --workload models/fleet.yaml"), line);
 }
 
 /// For the lazy rule, the table of exact means must contain the threshold.
@@ -143,9 +143,9 @@ fn a_custom_threshold_has_exact_means() {
         format!("{model} --family msfq-strict:20"),
         format!("analyze {own} --workload {model} -o -"),
     ]
-    .map(|typed| json(&works(&typed)));
+    .map(|typed| json(&run_ok(&typed)));
     assert_eq!(named, written);
-    let mean = claimed(&named, "mean_response");
+    let mean = claimed_value(&named, "mean_response");
     assert!((mean - 11.13675).abs() < 1e-5, "{mean}");
 }
 
@@ -166,7 +166,7 @@ fn writes_named_rules_as_policy_files() {
         let name = rule.name;
         if name == "least-left-first" {
             let typed = format!("{bare} --family {name} --preemption full");
-            fails(&typed, "which is not available in a policy file");
+            run_err(&typed, "which is not available in a policy file");
             continue;
         }
         // Without a threshold, the name selects the best one.
@@ -177,45 +177,45 @@ fn writes_named_rules_as_policy_files() {
         };
         let knows = name.starts_with("easy-backfill") || name.starts_with("conservative");
         let (file, model) = (
-            folder.name(&format!("{name}.json")),
+            folder.path_string(&format!("{name}.json")),
             if knows { &limited } else { &bare },
         );
-        works(&format!("{model} --family {name} --work 1e6 -o {file}"));
-        works(&format!("check {file}"));
-        stdout(&works(&format!("show {file}")));
+        run_ok(&format!("{model} --family {name} --work 1e6 -o {file}"));
+        run_ok(&format!("check {file}"));
+        stdout(&run_ok(&format!("show {file}")));
         let typed =
             format!("compare {model} --policies {name},{file} --loads .4 --events 4e5 -o -");
-        let cells = json(&works(&typed))["cells"].clone();
+        let cells = json(&run_ok(&typed))["cells"].clone();
         let means = cells.as_array().unwrap().iter();
         let means: Vec<Value> = means.map(|c| c["run"]["replications"].clone()).collect();
         assert_eq!(means[0], means[1], "{name}");
         let bound = if knows { ",\"limit\":2" } else { "" };
         let line = format!("{{\"t\":0,\"arrive\":\"one\",\"job\":\"1\"{bound}}}\n");
-        let driven = fed(&format!("drive {file}"), &line);
+        let driven = run_with_stdin(&format!("drive {file}"), &line);
         assert_eq!(code(&driven), 0, "{name}: {}", stderr(&driven));
     }
-    fails(
+    run_err(
         &format!("{bare} --family easy-backfill"),
         "limits on the sizes",
     );
-    fails(
+    run_err(
         &format!("{bare} --family first-fit --preemption full"),
         "all others require `--preemption none`",
     );
-    fails(
+    run_err(
         &format!("{bare} --family server-filling --preemption none"),
         "--preemption full",
     );
-    fails(
+    run_err(
         "models/fleet.yaml --family msfq",
         "for the servers of a fleet",
     );
-    fails(
+    run_err(
         &format!("{bare} --family frst-fit"),
         "did you mean `first-fit`?",
     );
-    let over = folder.name("fleet.json");
-    works(&format!(
+    let over = folder.path_string("fleet.json");
+    run_ok(&format!(
         "models/fleet.yaml --family best-fit --work 1e6 -o {over}"
     ));
     let policy = &folder.json("fleet.json")["policy"]["backfilling"];
@@ -228,7 +228,7 @@ fn writes_named_rules_as_policy_files() {
 fn finds_the_maximum_load_of_a_rule() {
     let typed =
         "limit models/section7.yaml --policies fcfs,max-weight --events 1e7 --within 4% -o -";
-    let limits = json(&works(typed));
+    let limits = json(&run_ok(typed));
     let loads = |n: usize, health: &str| -> Vec<f64> {
         let runs = limits["limits"][n]["runs"].as_array().unwrap().iter();
         let own = runs.filter(|run| run["health"] == health);
@@ -239,6 +239,6 @@ fn finds_the_maximum_load_of_a_rule() {
     assert!((0.75..0.85).contains(&settled), "{limits}");
     assert!(settled < unstable && unstable < 0.95, "{limits}");
     assert!(loads(1, "unstable").is_empty(), "{limits}");
-    let table = stdout(&works(&typed.replace(" -o -", "")));
-    has(&table, "none found below 1");
+    let table = stdout(&run_ok(&typed.replace(" -o -", "")));
+    assert_contains(&table, "none found below 1");
 }

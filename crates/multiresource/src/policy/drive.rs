@@ -13,8 +13,8 @@ impl System {
         job
     }
 
-    /// Adds a job of type `i` that arrives at time `now` and runs for at most `limit` \[time\].
-    /// This is required by rules that [use limits](super::Policy::information).
+    /// Adds a job of type `i` that arrives at time `now` and runs for at most `limit` \[time\], as
+    /// rules that [use limits](super::Policy::information) require.
     pub fn arrive_limited(&mut self, i: usize, now: f64, limit: f64) -> Job {
         let job = self.arrive_sized(i, now, f64::NAN);
         self.set_limit(job, limit);
@@ -45,8 +45,8 @@ impl System {
         Job { arrived, ..job }
     }
 
-    /// Adds a job of type `i` and of this size \[time\] that arrives at time `now`. The size is
-    /// only required by rules that [use sizes](super::Policy::information).
+    /// Adds a job of type `i` and of this size \[time\] that arrives at time `now`. Only rules that
+    /// [use sizes](super::Policy::information) require the size.
     #[inline(always)]
     pub fn arrive_sized(&mut self, i: usize, now: f64, size: f64) -> Job {
         self.advance(now);
@@ -90,8 +90,7 @@ impl System {
         }
     }
 
-    /// Sets whether jobs that already ran are started again. It is not known which devices such a
-    /// job uses, and it may be spread over several of them.
+    /// Sets whether jobs that already ran are started again, on devices that are not known.
     pub fn resume_jobs(&mut self, resumes: bool) {
         if let Some(hosts) = &mut self.hosts {
             hosts.resumes = resumes;
@@ -105,7 +104,7 @@ impl System {
         let entry = self.entries[slot as usize];
         let (job, i) = (self.job(slot), entry.job_type as usize);
         self.stop_running(i, entry.place);
-        self.give_room(i, slot);
+        self.give_capacity(i, slot);
         self.entries[slot as usize].place = WAITING;
         self.vacant.push(slot);
         let at = now - self.origin;
@@ -188,8 +187,7 @@ impl System {
     }
 
     /// Returns the total rate of the clocks \[1/time\] and an upper bound of the total service rate
-    /// for exponential sizes. Both are running sums, which are exact up to the rounding errors
-    /// since the last [`System::audit`].
+    /// for exponential sizes, with the rounding errors since the last [`System::audit`].
     #[inline]
     pub fn rates(&self) -> [f64; 2] {
         [self.clock_rate, self.pools.rate]
@@ -225,8 +223,8 @@ impl System {
         self.queued.length + self.pools.count
     }
 
-    /// Calls `of_type` for each type with the integrals, over the time since the last call, of the
-    /// number of jobs in the system, the number of jobs in service and the number of offered slots.
+    /// Calls `of_type` for each type with the integrals since the last call of the numbers of jobs
+    /// in the system, jobs in service and offered slots.
     pub fn collect(&mut self, mut of_type: impl FnMut(usize, [f64; 3])) {
         let length = self.now - self.origin;
         for i in 0..self.types.len() {
@@ -266,7 +264,6 @@ impl System {
         (self.entries.len() - 1) as u32
     }
 
-    /// Checks that the number of arrivals is the number of departures plus the number of jobs.
     #[inline]
     pub(super) fn account(&mut self) {
         let inside = self.jobs();

@@ -240,8 +240,13 @@ impl Guard {
 
 impl PolicyConfig for GuardedConfig {
     fn build(&self, fleet: &Fleet) -> Box<dyn Policy> {
-        let (rule, guard) = (self.rule.build(fleet), self.guard.build(fleet));
-        Box::new(Guarded::new(rule, guard, self.from, self.until))
+        Box::new(Guarded {
+            rule: self.rule.build(fleet),
+            guard: self.guard.build(fleet),
+            from: self.from,
+            until: self.until,
+            guarding: false,
+        })
     }
 
     fn describe(&self, workload: &Workload) -> String {

@@ -1,17 +1,15 @@
 //! Online rules, which decide when a job is started and, with preemption, when it is stopped.
 //!
-//! Each rule has its own file. It contains the decisions of the rule ([`Policy`]), its settings
-//! together with the functions that are needed for policy files, tuning and reports
-//! ([`PolicyConfig`]), and its entry in comparisons ([`NamedRule`]). All rules are listed in
-//! `family`. The names of the settings end with `Config`, and the settings build the online rule
+//! Each rule has its own file with its decisions ([`Policy`]), its settings for policy files,
+//! tuning and reports ([`PolicyConfig`]), and its entry in comparisons ([`NamedRule`]). `family`
+//! lists all rules. The settings, whose names end with `Config`, build the online rule
 //! (`TdcConfig: PolicyConfig`, `Tdc: Policy`). To add a rule, start with a copy of
 //! `server_filling.rs`.
 //!
-//! The function [`Policy::react`] is called with an [`Event`] and can change a [`System`]. The
-//! functions to read the state are in `view.rs`, and the functions to change it are in `system.rs`.
-//! The same code is used in the simulator and in a scheduler that uses the rule (see
-//! `examples/embedded_scheduler.rs`). There, [`System::actions`] returns the jobs to start and
-//! stop.
+//! [`Policy::react`] is called with an [`Event`]. It reads a [`System`] by the functions in
+//! `view.rs` and changes it by those in `system.rs`, in the simulator as well as in a scheduler
+//! (see `examples/embedded_scheduler.rs`), for which [`System::actions`] returns the jobs to start
+//! and stop.
 //!
 //! A rule must not use random numbers. Instead, it sets the rate of an exponential *clock*, and its
 //! caller reports when the clock rings. A recorded sequence of events determines all decisions.
@@ -41,7 +39,6 @@ mod quickswap;
 mod randomized_timers;
 mod reserving;
 mod rule;
-mod served;
 mod server_filling;
 mod system;
 mod tdc;
@@ -57,7 +54,7 @@ pub use backfilling::{
 pub(crate) use family::NAMED_RULES;
 pub use family::{Family, Guard, GuardedConfig};
 pub use guarded::Guarded;
-pub use hosts::{Hosts, Placement, Zone};
+pub use hosts::{Placement, Zone};
 pub use jobs::{Action, Completed, Counters, Job, Violation};
 pub use least_left::LeastLeftFirst;
 pub use max_weight::{MaxWeight, MaxWeightConfig, MaxWeightSetupConfig, MaxWeightSetups};
@@ -95,8 +92,7 @@ pub enum Event {
 
 /// An online rule.
 pub trait Policy: CloneRule {
-    /// Returns the number of exponential clocks, which are numbered from 0. Their rates are 0 at
-    /// first and are set by [`System::set_clock`].
+    /// Returns the number of exponential clocks, which [`System::set_clock`] starts.
     fn clocks(&self) -> usize {
         0
     }
@@ -106,8 +102,8 @@ pub trait Policy: CloneRule {
         false
     }
 
-    /// Returns the information about jobs that is used by the rule: sizes ([`System::work_left`])
-    /// or estimates in the form of limits ([`System::limit_left`]).
+    /// Returns the information about jobs that the rule uses: sizes ([`System::work_left`]) or
+    /// limits ([`System::limit_left`]).
     fn information(&self) -> Information {
         Information::Means
     }
@@ -124,8 +120,8 @@ pub trait Policy: CloneRule {
         false
     }
 
-    /// Adds one of several events that happen at the same time, without starting any jobs. This is
-    /// only called for rules that [decide on the state](Policy::decides_on_state).
+    /// Adds one of several simultaneous events without starting jobs, if the rule
+    /// [decides on the state](Policy::decides_on_state).
     fn note(&mut self, _event: Event, _system: &mut System) {}
 
     /// Makes a single decision for all events that have been added.
@@ -135,7 +131,7 @@ pub trait Policy: CloneRule {
 
     /// Continues with the current state of the system after another rule has been used.
     fn take_over(&mut self, system: &mut System) {
-        self.react(Event::Clock(usize::MAX), system);
+        self.decide(system);
     }
 
     /// Continues after a change other than an event, such as a canceled job (see `cluster.rs`).
@@ -143,8 +139,7 @@ pub trait Policy: CloneRule {
         self.take_over(system);
     }
 
-    /// Starts on a system that may contain running jobs of another scheduler. The clocks are set
-    /// again, because they have no memory.
+    /// Starts on a system in which jobs of another scheduler may run, and sets the clocks again.
     fn resume(&mut self, system: &mut System) {
         self.begin(system);
         self.take_over(system);

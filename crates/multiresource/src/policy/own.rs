@@ -1,4 +1,4 @@
-//! Custom policies from a small document that contains working schedules, turns or a queue order.
+//! Custom policies from a small document with working schedules, turns or a queue order.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -72,7 +72,7 @@ struct WrittenPriority {
     offset: Option<String>,
 }
 
-/// Parses a custom policy. The `name` of the file is used in messages. An MSR policy uses full
+/// Parses a custom policy; messages contain the `name` of the file. An MSR policy uses full
 /// preemption and, if it has weights, a switching rate of 1, until other values are selected.
 ///
 /// # Errors
@@ -173,7 +173,10 @@ impl WrittenLoop {
         }
         let (weights, rates, switching_rate) = match (self.weights, self.rates) {
             (Some(weights), None) => (shares(&weights, faults)?, None, 1.0),
-            (None, Some(rates)) => chain(&rates, faults)?,
+            (None, Some(rates)) => {
+                let (weights, rates, often) = chain(&rates, faults)?;
+                (weights, Some(rates), often)
+            }
             _ => {
                 let message = "expected either `weights` or `rates`";
                 let help = "write `weights` for schedules that follow each other in a loop, or `rates` for a chain: row s, column t is the rate [1/time] of switching from schedule s to t";
@@ -219,11 +222,8 @@ fn known(name: &str, at: Place, workload: &Workload, faults: &mut Vec<Fault>) ->
     let found = names.iter().position(|own| *own == name);
     if found.is_none() {
         let message = format!("the workload has no job type `{name}`");
-        faults.push(Fault::new(
-            at,
-            message,
-            suggest(name, "its types are", &names),
-        ));
+        let help = suggest(name, "its types are", &names);
+        faults.push(Fault::new(at, message, help));
     }
     found
 }
@@ -258,20 +258,17 @@ fn shares(written: &[Decimal], faults: &mut Vec<Fault>) -> Option<Vec<f64>> {
     if weights.iter().all(|weight| *weight > 0.0) && total.is_finite() {
         return Some(weights.iter().map(|weight| weight / total).collect());
     }
+    let message = "not all weights are positive";
     let help = "write a positive number for each schedule; the sum is arbitrary";
-    faults.push(Fault::new(
-        place!("msr", "weights"),
-        "not all weights are positive",
-        help,
-    ));
+    faults.push(Fault::new(place!("msr", "weights"), message, help));
     None
 }
 
-/// The stationary distribution, the rates of [`MsrConfig::rates`], and the switching rate
-/// \[1/time\].
-type Chain = (Vec<f64>, Option<Vec<Vec<f64>>>, f64);
-
-fn chain(written: &[Vec<Decimal>], faults: &mut Vec<Fault>) -> Option<Chain> {
+/// Returns the stationary distribution, the relative rates, and the switching rate \[1/time\].
+fn chain(
+    written: &[Vec<Decimal>],
+    faults: &mut Vec<Fault>,
+) -> Option<(Vec<f64>, Vec<Vec<f64>>, f64)> {
     let count = written.len();
     let mut edges = Vec::new();
     for (from, row) in written.iter().enumerate() {
@@ -280,23 +277,23 @@ fn chain(written: &[Vec<Decimal>], faults: &mut Vec<Fault>) -> Option<Chain> {
         let rates = rates.filter(|(_, rate)| *rate != 0.0);
         edges.extend(rates.map(|(to, rate)| Edge { from, to, rate }));
     }
-    let found = if written.iter().any(|row| row.len() != count) {
-        Err(format!(
+    let found = match written.iter().all(|row| row.len() == count) {
+        true => Environment::new(count, edges.clone()).map_err(|why| why.to_string()),
+        false => Err(format!(
             "expected {count} rows with {count} rates in each row"
-        ))
-    } else {
-        Environment::new(count, edges.clone()).map_err(|why| why.to_string())
+        )),
     };
     if let Err(why) = &found {
         let help = "write a row for each schedule with the rates [1/time] of switching to each schedule, or 0 if there is no switch; it must be possible to reach each schedule from all other schedules";
         faults.push(Fault::new(place!("msr", "rates"), why, help));
     }
     let environment = found.ok()?;
-    let law = environment.stationary_distribution();
-    let often: f64 = edges.iter().map(|edge| law[edge.from] * edge.rate).sum();
+    let weights = environment.stationary_distribution();
+    let flows = edges.iter().map(|edge| weights[edge.from] * edge.rate);
+    let often: f64 = flows.sum();
     let mut relative = vec![vec![0.0; count]; count];
     for edge in &edges {
         relative[edge.from][edge.to] = edge.rate / often;
     }
-    Some((law.to_vec(), Some(relative), often))
+    Some((weights.to_vec(), relative, often))
 }

@@ -2,7 +2,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::backfilling::{Backfilling, Greedy};
-use super::rule::{NamedRule, Parameter, PolicyConfig, TuningContext, no_settings};
+use super::rule::{NamedRule, Parameter, PolicyConfig, TuningContext};
 use super::{Event, OneOrAll, Policy, System, Unsuitable};
 use crate::schedule::{Packing, index_of_largest};
 use crate::workload::{Fleet, JobType, Workload};
@@ -66,25 +66,24 @@ impl StaticQuickswapConfig {
     /// dominant share. If two shares are equal, the type with the lower index comes first.
     pub fn published(workload: &Workload) -> Self {
         let packing = Packing::new(workload);
-        let threshold = |i| packing.max_jobs_alone(i).saturating_sub(1);
+        let thresholds = (0..packing.types()).map(|i| packing.max_jobs_alone(i).saturating_sub(1));
         let needs = workload.dominant_shares();
         let mut cycle: Vec<usize> = (0..needs.len()).collect();
         cycle.sort_by(|&a, &b| needs[b].total_cmp(&needs[a]));
         StaticQuickswapConfig {
             cycle,
-            thresholds: (0..packing.types()).map(threshold).collect(),
+            thresholds: thresholds.collect(),
             overlap: false,
             strict: false,
         }
     }
 
-    /// Returns Most Servers First with Quickswap, MSFQ(ℓ) of section 4.2 of the paper, which is
-    /// used for one-or-all systems. The default is `ℓ = k − 1`, and `ℓ = 0` is Most Servers First.
+    /// Returns Most Servers First with Quickswap, MSFQ(ℓ) of section 4.2 of the paper, for
+    /// one-or-all systems. The default is `ℓ = k − 1`, and `ℓ = 0` is Most Servers First.
     ///
-    /// The turn of the light jobs only ends if there is a waiting heavy job. In the paper, it also
-    /// ends if there are `ℓ` light jobs and no heavy job is waiting. In this case, a light job can
-    /// even end it if the system was empty when it arrived
-    /// ([`StaticQuickswapConfig::strict_msfq`]). Both are throughput-optimal for each `ℓ < k`.
+    /// The turn of the light jobs only ends if a heavy job is waiting. In the paper
+    /// ([`StaticQuickswapConfig::strict_msfq`]), it always ends at `ℓ` light jobs, even at the one
+    /// that arrives in an empty system. Both are throughput-optimal for each `ℓ < k`.
     ///
     /// # Errors
     /// Returns an error if the system is not one-or-all, or if `ℓ ≥ k`.
@@ -150,8 +149,6 @@ impl PolicyConfig for StaticQuickswapConfig {
         )
     }
 
-    /// Each type must have its turn, and its threshold must be less than the number of its jobs
-    /// that fit, which is the maximum number in service.
     fn check(&self, fleet: &Fleet, findings: &mut Findings) {
         let workload = fleet.envelope();
         let (types, thresholds) = (workload.types(), &self.thresholds);
@@ -159,9 +156,8 @@ impl PolicyConfig for StaticQuickswapConfig {
         findings.length("thresholds", thresholds.len(), types.len(), "job type");
         let packing = Packing::new(workload);
         for (i, (kind, threshold)) in types.iter().zip(thresholds).enumerate() {
-            let most = packing.max_jobs_alone(i);
+            let (most, name) = (packing.max_jobs_alone(i), kind.name());
             if *threshold >= most {
-                let name = kind.name();
                 let expected =
                     format!("less than {most}, the number of jobs of type `{name}` that fit");
                 findings.differs(format!("thresholds[{i}]"), threshold, expected);
@@ -208,19 +204,20 @@ impl PolicyConfig for StaticQuickswapConfig {
                 l / 2
             }
         };
+        let several = &context.types_with_several;
         match axis {
             0 => self.overlap = up,
             1 => {
                 let thresholds = self.thresholds.iter_mut().enumerate();
                 thresholds.for_each(|(i, l)| *l = turned(i, *l));
             }
-            axis if axis - 2 < context.types_with_several.len() => {
-                let i = context.types_with_several[axis - 2];
+            axis if axis - 2 < several.len() => {
+                let i = several[axis - 2];
                 self.thresholds[i] = turned(i, self.thresholds[i]);
             }
             // A cycle of two types has only one order.
             axis if up && self.cycle.len() > 2 => {
-                let place = axis - 2 - context.types_with_several.len();
+                let place = axis - 2 - several.len();
                 self.cycle.swap(place, place + 1);
             }
             _ => return None,
@@ -229,10 +226,10 @@ impl PolicyConfig for StaticQuickswapConfig {
     }
 }
 
-no_settings! {
-    /// The settings of Adaptive Quickswap, which has no parameters.
-    AdaptiveQuickswapConfig;
-}
+/// The settings of Adaptive Quickswap, which has no parameters.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AdaptiveQuickswapConfig {}
 
 impl PolicyConfig for AdaptiveQuickswapConfig {
     fn build(&self, fleet: &Fleet) -> Box<dyn Policy> {
@@ -251,19 +248,17 @@ impl PolicyConfig for AdaptiveQuickswapConfig {
 
 /// Static Quickswap, without preemption. The types take turns in a fixed cycle.
 ///
-/// In the working phase of type `i`, only jobs of this type are admitted, as many as possible. The
-/// phase ends if at most `ℓ_i` of its jobs are in the system, all of them are in service, and a job
-/// of another type is waiting. After that, the jobs in service end, and the next type in the cycle
-/// with a waiting job is served. With *overlap*, this type can start as soon as it fits, while the
-/// last one drains.
+/// In the working phase of type `i`, only its jobs are admitted, as many as possible. The phase
+/// ends if at most `ℓ_i` of its jobs are in the system, all in service, and a job of another type
+/// is waiting. The jobs in service then end, and the next type in the cycle with a waiting job is
+/// served. With *overlap*, it can start as soon as it fits, while the last one drains.
 ///
-/// Without overlap, the policy is stable for all `ℓ_i < c_i` if `Σ_i λ_i/(μ_i c_i) < 1`, where
-/// `c_i` is the number of jobs of type `i` that fit.
+/// Without overlap, the policy is stable for all `ℓ_i < c_i` if [`time_of_turns`] is less than 1. A
+/// decision takes `O(K)`.
 ///
 /// The source is Chen, Grosof, Berg, "Improving Nonpreemptive Multiserver Job Scheduling with
 /// Quickswap", 2025, section 4.3, with `ℓ_i = c_i − 1` and one resource. We have added lower
-/// thresholds, several resources, and turns that continue if no other job is waiting. A decision
-/// takes `O(K)`.
+/// thresholds, several resources, and turns that continue if no other job is waiting.
 #[derive(Clone, Debug)]
 pub struct StaticQuickswap {
     policy: StaticQuickswapConfig,
@@ -357,20 +352,18 @@ impl Policy for StaticQuickswap {
         let fills = |i: &usize| self.shares[*i] * f64::from(system.running(*i));
         let fills: Vec<f64> = self.policy.cycle.iter().map(fills).collect();
         self.turn = index_of_largest(&fills);
-        self.react(Event::Clock(usize::MAX), system);
+        self.decide(system);
     }
 }
 
-/// Adaptive Quickswap, without preemption. It uses Most Servers First until there is a waiting type
-/// that has no job in service, and no type in service has a waiting job. Then only the waiting job
-/// with the largest need can start, which is determined again after each event. As soon as it is
-/// running, Most Servers First is used again.
+/// Adaptive Quickswap, without preemption. It uses Most Servers First until a waiting type has no
+/// job in service, and no type in service has a waiting job. Then only the waiting job with the
+/// largest need, which is determined again after each event, can start. Once it runs, Most Servers
+/// First is used again.
 ///
-/// Its stability is not guaranteed. The paper has one resource. If there are several, the need is
-/// the dominant share `max_j D_ij / P_j`. If two needs are equal, the older job comes first.
-///
-/// The source is Chen, Grosof, Berg, "Improving Nonpreemptive Multiserver Job Scheduling with
-/// Quickswap", 2025, section 4.3. A decision takes `O(K)`.
+/// Its stability is not guaranteed. The source is Chen, Grosof, Berg, "Improving Nonpreemptive
+/// Multiserver Job Scheduling with Quickswap", 2025, section 4.3, for one resource. With several,
+/// the need is the dominant share `max_j D_ij / P_j`; ties are broken by age. `O(K)` per decision.
 #[derive(Clone, Debug)]
 pub struct AdaptiveQuickswap {
     needs: Greedy,
@@ -378,8 +371,7 @@ pub struct AdaptiveQuickswap {
 }
 
 impl AdaptiveQuickswap {
-    /// Creates the rule.
-    pub fn new(workload: &Workload) -> Self {
+    pub(super) fn new(workload: &Workload) -> Self {
         AdaptiveQuickswap {
             needs: Greedy::new(Backfilling::MOST_SERVERS_FIRST, workload),
             draining: false,
@@ -410,7 +402,7 @@ impl Policy for AdaptiveQuickswap {
     }
 }
 
-/// Returns `true` if a waiting type has no running job, and no running type has a waiting job.
+/// Returns `true` if there are waiting jobs, but no waiting type has a running job.
 fn is_stuck(system: &System) -> bool {
     let mut queued = system.queued().peekable();
     queued.peek().is_some() && queued.all(|i| system.running(i) == 0)

@@ -1,4 +1,4 @@
-use super::settings::AdaptiveMsrConfig;
+use super::AdaptiveMsrConfig;
 use super::worth::Slots;
 use crate::policy::System;
 use crate::policy::backfill::BackfillRule;
@@ -7,13 +7,12 @@ use crate::workload::Workload;
 
 /// The cost of a drain for a schedule, and the jobs that can start during the drain.
 ///
-/// All running jobs that do not have a slot leave. The lead of a schedule is the type with the
-/// largest number of missing jobs, weighted by price. Let `D` be the expected time until one more
-/// job of the lead fits, and let `F = max_i Q_i E[S_i] / u_i` be the time until the schedule runs
-/// out of jobs. The weight of the schedule is then multiplied by `F / (F + c D)`, because nothing
-/// is earned during a drain. Other jobs are allowed to pass the waiting jobs of the schedule
-/// ([`BackfillRule`]). Capacity is kept for all jobs of the schedule, and for the longest of the
-/// other running jobs that can stay.
+/// The lead of a schedule is the type of which it lacks most jobs, weighted by price. Let `D` be
+/// the expected time until one more job of the lead fits while all running jobs without a slot
+/// leave, and `F = max_i Q_i E[S_i] / u_i` the time until the schedule runs out of jobs. Its weight
+/// is multiplied by `F / (F + c D)`, because nothing is earned during a drain. Other jobs can pass
+/// the waiting jobs of the schedule ([`BackfillRule`]), next to the capacity for all of its jobs
+/// and for the longest of the other running jobs that can stay.
 #[derive(Clone, Debug)]
 pub(super) struct Draining {
     price: f64,

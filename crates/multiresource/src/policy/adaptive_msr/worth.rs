@@ -54,7 +54,7 @@ impl ScheduleWeights {
     }
 
     /// Updates the values, and returns `true` if no event was missed since the last call. The sums
-    /// are always computed from scratch, so that rounding errors do not add up.
+    /// are computed from scratch, so that rounding errors do not add up.
     pub(super) fn look(&mut self, event: Event, system: &System) -> bool {
         let counters = system.counters();
         let seen = counters.arrivals + counters.completions;
@@ -63,9 +63,7 @@ impl ScheduleWeights {
         match event {
             Event::Arrival(i) | Event::Completion(i) if is_next => {
                 self.numbers[i] = system.present(i) as f64;
-                for n in 0..self.serving[i].len() {
-                    self.weigh(self.serving[i][n]);
-                }
+                (0..self.serving[i].len()).for_each(|n| self.weigh(self.serving[i][n]));
             }
             _ => self.look_at_all(system),
         }
@@ -76,9 +74,7 @@ impl ScheduleWeights {
         for (i, number) in self.numbers.iter_mut().enumerate() {
             *number = system.present(i) as f64;
         }
-        for s in 0..self.schedules.len() {
-            self.weigh(s);
-        }
+        (0..self.schedules.len()).for_each(|s| self.weigh(s));
     }
 
     #[inline]

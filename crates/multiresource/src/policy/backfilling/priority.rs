@@ -110,11 +110,8 @@ impl Priority {
         ];
         for (path, value, least) in all {
             if !(least..=MOST).contains(&value) {
-                findings.differs(
-                    path,
-                    format_number(value),
-                    format!("from {least} to {MOST}"),
-                );
+                let expected = format!("from {least} to {MOST}");
+                findings.differs(path, format_number(value), expected);
             }
         }
         let largest = self.size.abs().max(self.share.abs());
@@ -134,10 +131,10 @@ impl Priority {
         self.age > 0.0
     }
 
-    /// Returns the part of the key that does not depend on the current time. The estimate \[time\]
-    /// and the share must be positive.
+    /// Returns the part of the key that does not depend on the time. The estimate \[time\] and the
+    /// share must be positive.
     pub(super) fn scale(&self, estimate: f64, share: f64) -> f64 {
-        // If the value is NaN, this order of `max` and `min` returns a value that is in the range.
+        // In this order, `max` and `min` also return a value in the range for NaN.
         let within = |x: f64, [least, most]: [f64; 2]| x.max(least).min(most);
         let scale = estimate.powf(self.size) * share.powf(self.share);
         let scale = within(scale, [f64::MIN_POSITIVE, f64::MAX]);

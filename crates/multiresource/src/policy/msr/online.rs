@@ -1,7 +1,7 @@
 use fixedbitset::FixedBitSet;
 
-use super::settings::{Admission, Backfill, Drain, EmptySlots, MsrConfig, Preemption};
 use super::slots::Slots;
+use super::{Admission, Backfill, Drain, EmptySlots, MsrConfig, Preemption};
 use crate::policy::capacity::{covers, reduce};
 use crate::policy::type_set::next;
 use crate::policy::{Event, Policy, System, in_words};
@@ -14,8 +14,7 @@ const SWITCH: usize = 0;
 
 /// The online rule of a Markovian Service Rate policy (the MSR paper, §5.1 and §8.2). It uses one
 /// schedule until the switch clock rings, and then takes the route to the next schedule. A decision
-/// only checks the types that wait for a slot or are being drained, and the types with a different
-/// count after a switch.
+/// only checks the types that wait for a slot, are drained, or have another count after a switch.
 #[derive(Clone, Debug)]
 pub struct Msr {
     policy: MsrConfig,
@@ -31,13 +30,12 @@ pub struct Msr {
     clocked: FixedBitSet,
     /// Set to `true` if no job fitted after the last decision in which any job could start.
     full: bool,
-    /// The capacity that is not in use and not reserved when jobs are admitted.
-    room: Vec<u64>,
+    /// The capacity that is neither in use nor reserved when jobs are admitted.
+    free: Vec<u64>,
 }
 
 impl Msr {
-    /// Creates the rule of a policy that was checked against this workload.
-    pub fn new(policy: &MsrConfig, workload: &Workload) -> Self {
+    pub(in crate::policy) fn new(policy: &MsrConfig, workload: &Workload) -> Self {
         let (types, positions) = (workload.types().len(), policy.order.len());
         let differing = |position: usize| -> Vec<usize> {
             if policy.rates.is_some() {
@@ -63,13 +61,13 @@ impl Msr {
             slots: Slots::new(policy.schedule(0)),
             clocked: FixedBitSet::with_capacity(types),
             full: false,
-            room: vec![0; workload.resources().len()],
+            free: vec![0; workload.resources().len()],
             policy: policy.clone(),
         }
     }
 
     /// Returns the working schedule, or the destination of the route, and whether it is working.
-    pub fn schedule(&self) -> (&[u32], bool) {
+    pub(in crate::policy) fn schedule(&self) -> (&[u32], bool) {
         (self.policy.schedule(self.position), self.working)
     }
 
@@ -94,9 +92,8 @@ impl Msr {
             None => (self.position + 1) % self.policy.order.len(),
         };
         let schedule = self.policy.schedule(self.position);
-        for &i in &self.differing[self.position] {
-            self.slots.aim(i, schedule[i], system);
-        }
+        let differing = self.differing[self.position].iter();
+        differing.for_each(|&i| self.slots.aim(i, schedule[i], system));
         self.working = false;
         system.count_switch();
         self.preempt(system);
@@ -159,11 +156,10 @@ impl Msr {
         }
         while serving > target {
             serving -= 1;
-            // If a backfilled job uses the capacity of an empty slot, that job is put into setup
-            // instead.
+            // If a backfilled job uses the capacity of an empty slot, it is put into setup instead.
             if self.policy.empty_slots == EmptySlots::Phantom && system.fits(i) {
                 system.hold(i);
-                system.count_setup();
+                system.counters.setups += 1;
                 setups += 1;
             }
         }
@@ -185,27 +181,27 @@ impl Msr {
         }
     }
 
-    /// Eager admission: increases the count of each type that does not have enough slots, in type
-    /// order, by the number that fits next to all slots that hold capacity.
+    /// Increases the count of each type that does not have enough slots, in type order, by the
+    /// number that fits next to all slots that hold capacity.
     fn admit(&mut self, system: &mut System) {
         if next([&self.slots.short], 0).is_none() {
             return;
         }
-        for (j, room) in self.room.iter_mut().enumerate() {
-            *room = system.free(j);
+        for (j, free) in self.free.iter_mut().enumerate() {
+            *free = system.free(j);
         }
         for i in self.slots.empty.ones() {
-            // The capacity of a slot without a job is held, but the system counts it as free. If
-            // backfilled jobs use it, no capacity is left for admission.
+            // The system counts the held capacity of a slot without a job as free. If backfilled
+            // jobs use it, no capacity is left for admission.
             let empty = u64::from(self.slots.serving[i] - system.running(i));
-            for (room, d) in self.room.iter_mut().zip(system.demand(i)) {
-                *room = room.saturating_sub(empty * d);
+            for (free, d) in self.free.iter_mut().zip(system.demand(i)) {
+                *free = free.saturating_sub(empty * d);
             }
         }
         let mut from = 0;
         while let Some(i) = next([&self.slots.short], from) {
             let mut serving = self.slots.serving[i];
-            while serving < self.slots.target[i] && self.take_room(i, serving, system) {
+            while serving < self.slots.target[i] && self.take_slot(i, serving, system) {
                 serving += 1;
             }
             self.slots.set(i, serving, system);
@@ -213,15 +209,15 @@ impl Msr {
         }
     }
 
-    /// Takes the capacity of one more slot of type `i`. Returns `false` if it is not available. A
-    /// slot for a backfilled job, which is already running, does not need any.
-    fn take_room(&mut self, i: usize, serving: u32, system: &System) -> bool {
+    /// Takes the capacity of one more slot of type `i`. Returns `false` if it is not available. The
+    /// slot of a backfilled job, which is already running, does not need any.
+    fn take_slot(&mut self, i: usize, serving: u32, system: &System) -> bool {
         if system.running(i) > serving {
             return true;
         }
-        let fits = covers(&self.room, system.demand(i));
+        let fits = covers(&self.free, system.demand(i));
         if fits {
-            reduce(&mut self.room, system.demand(i));
+            reduce(&mut self.free, system.demand(i));
         }
         fits
     }
@@ -240,12 +236,12 @@ impl Msr {
         }
     }
 
-    /// Returns `true` if jobs without a slot can start. During a route, this is not the case if a
-    /// job is waiting for a slot of the destination or would be preempted into a setup at once.
+    /// Returns `true` if jobs without a slot can start. During a route, they cannot if a job is
+    /// waiting for a slot of the destination or they would be preempted into a setup at once.
     fn may_backfill(&self, system: &System) -> bool {
-        let may_lend =
-            || self.policy.preemption != Preemption::Setup && !self.slots.is_awaited(system);
-        self.policy.backfill == Backfill::FirstFit && (self.working || may_lend())
+        let setups = self.policy.preemption == Preemption::Setup;
+        self.policy.backfill == Backfill::FirstFit
+            && (self.working || !setups && !self.slots.is_awaited(system))
     }
 
     fn start(&mut self, i: usize, system: &mut System) {
@@ -266,9 +262,10 @@ impl Msr {
     fn evict(&mut self, i: usize, system: &mut System) -> bool {
         while !system.fits(i) {
             let surplus = self.slots.surplus.ones();
-            let youngest =
-                surplus.max_by_key(|&h| system.youngest_running(h).map(|job| job.number));
-            let Some(h) = youngest else { return false };
+            let youngest = |h: &usize| system.youngest_running(*h).map(|job| job.number);
+            let Some(h) = surplus.max_by_key(youngest) else {
+                return false;
+            };
             system.stop(h);
             self.slots.look(h, system);
         }
@@ -286,16 +283,12 @@ impl Msr {
 
     /// Returns the rate at which a type that is being drained loses slots that do not have a job.
     fn clock_rate(&self, i: usize, system: &System) -> f64 {
-        match self.policy.preemption {
-            Preemption::Setup => {
-                let rate = self.policy.setup_rate.expect("setups have a rate");
-                f64::from(self.slots.setups[i]) * rate
-            }
-            _ => {
-                let empty = self.slots.serving[i].saturating_sub(system.running(i));
-                f64::from(empty) * self.service_rates[i]
-            }
+        if self.policy.preemption == Preemption::Setup {
+            let rate = self.policy.setup_rate.expect("setups have a rate");
+            return f64::from(self.slots.setups[i]) * rate;
         }
+        let empty = self.slots.serving[i].saturating_sub(system.running(i));
+        f64::from(empty) * self.service_rates[i]
     }
 
     fn go_to(&mut self, position: usize, system: &mut System) {
@@ -345,8 +338,7 @@ impl Msr {
             return;
         }
         let slots = &self.slots;
-        // Whether the type was draining before this completion. If a surplus job has ended, no
-        // slot is lost.
+        // Whether the type was draining before this completion. A surplus job has no slot to lose.
         let before = slots.serving[i].max(system.running(i) + 1) > slots.target[i];
         let moving = match self.policy.route.drain {
             Drain::Concurrent => before,
@@ -357,9 +349,8 @@ impl Msr {
         }
     }
 
-    /// Starts jobs after an arrival or a completion that does not change the slots. Waiting jobs of
-    /// this type can start in its slots, and jobs of other types only if they were blocked by
-    /// backfilled jobs.
+    /// Starts jobs after an arrival or a completion that does not change the slots: waiting jobs of
+    /// this type, and of other types if backfilled jobs blocked them.
     fn refill(&mut self, event: Event, system: &mut System) {
         match event {
             Event::Arrival(i) | Event::Completion(i) if self.policy.backfill == Backfill::None => {
@@ -388,9 +379,7 @@ impl Policy for Msr {
 
     fn begin(&mut self, system: &mut System) {
         self.arrive(system);
-        for i in 0..self.shares.len() {
-            system.offer(i, self.slots.serving[i]);
-        }
+        (0..self.shares.len()).for_each(|i| system.offer(i, self.slots.serving[i]));
     }
 
     fn react(&mut self, event: Event, system: &mut System) {
@@ -413,9 +402,7 @@ impl Policy for Msr {
     }
 
     fn changed(&mut self, system: &mut System) {
-        for i in 0..self.shares.len() {
-            self.slots.look(i, system);
-        }
+        (0..self.shares.len()).for_each(|i| self.slots.look(i, system));
         if self.working {
             self.fill(system)
         } else {
@@ -447,9 +434,7 @@ impl Policy for Msr {
 
     fn let_go(&mut self, system: &mut System) {
         system.stop_clocks();
-        for i in 0..self.shares.len() {
-            system.offer(i, 0);
-        }
+        (0..self.shares.len()).for_each(|i| system.offer(i, 0));
         self.clocked = FixedBitSet::with_capacity(self.shares.len());
     }
 }

@@ -74,15 +74,12 @@ pub(super) fn covers(free: &[u64], demand: &[u64]) -> bool {
     free.iter().zip(demand).all(|(free, d)| d <= free)
 }
 
-/// The demand of each type in a packed form, so that a single addition checks if a job fits.
-///
-/// Each resource has a field with the bits that its capacity needs, and a guard bit above it. The
-/// field of a full resource has its largest value, so an overflow sets the guard bit. One word is
-/// almost always enough.
+/// The demand of each type in a packed form, so that a single addition checks if a job fits. Each
+/// resource has a field with the bits that its capacity needs, and a guard bit above it. A full
+/// field has its largest value, so an overflow sets the guard bit. One word is usually enough.
 #[derive(Clone, Debug)]
 pub(super) struct PackedDemand {
     guards: Vec<u64>,
-    /// The demands in row-major order (K × words).
     demand: Vec<u64>,
     fields: Vec<Field>,
 }

@@ -1,6 +1,5 @@
-//! Changes of a real cluster that are not an [`Event`](super::Event): a job is canceled, found or
-//! requeued, or others use some of the capacity. After these functions,
-//! [`Policy::changed`](super::Policy::changed) must be called.
+//! Changes of a real cluster that are not an [`Event`](super::Event), such as a canceled job, after
+//! which [`Policy::changed`](super::Policy::changed) must be called.
 
 use super::jobs::{Entry, MOST_JOBS, Ticket, WAITING};
 use super::{Job, System};

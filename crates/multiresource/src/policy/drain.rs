@@ -1,8 +1,7 @@
 use super::System;
 use crate::workload::Workload;
 
-/// The minimum price of a job per dominant share, because a job with a price of 0 uses capacity
-/// too.
+/// The minimum price of a job per dominant share: one with a price of 0 uses capacity, too.
 const LEAST_PRICE: f64 = 0.3;
 
 pub(super) fn prices(policy: &[f64], workload: &Workload) -> Vec<f64> {
@@ -34,8 +33,8 @@ impl DrainEstimator {
     }
 
     /// Returns the expected time \[time\] until one more job of type `i` fits if all running jobs
-    /// except `staying` leave, as if those with a mean size of at most `than` had already left. A
-    /// job must not extend the time that allows it to start.
+    /// except `staying` leave. Jobs with a mean size of at most `than` count as gone, because a job
+    /// must not extend the time that allows it to start.
     pub(super) fn wait(&mut self, i: usize, staying: &[u32], than: f64, system: &System) -> f64 {
         let mut longest: f64 = 0.0;
         for (j, demand) in system.demand(i).iter().enumerate() {
@@ -75,7 +74,6 @@ const SMALL: f64 = 1e-3;
 
 /// Returns the expected time \[time\] until `need` units have been freed by jobs that leave at
 /// these rates, or infinity if the jobs have fewer units.
-///
 /// This is the root `t` of `(1 + 1/2n) Σ d_i x_i (1 − e^{−t μ_i}) = need`, where `n = Σ x_i`. For
 /// `k` of `n` identical jobs, the first factor results in `E[S] ln((n + ½)/(n − k + ½))`, which is
 /// within 10 % of the mean `E[S] (H_n − H_{n−k})` and is finite for the last job.

@@ -69,15 +69,15 @@ impl System {
         }
     }
 
-    /// Ends the running job of type `i` with index `n`, in no particular order. Returns `None`,
-    /// without effect, if there is no such job.
+    /// Ends the running job of type `i` with index `n`, in no particular order; `None` if there is
+    /// none.
     pub fn complete(&mut self, i: usize, n: usize, now: f64) -> Option<Job> {
         let slot = self.running_jobs(i).nth(n)?.slot;
         Some(self.complete_slot(slot, now).job)
     }
 
-    /// Ends the running job of type `i` with this number, in `O(running)`. Returns `None`, without
-    /// effect, if it is not running.
+    /// Ends the running job of type `i` with this number, in `O(running)`; `None` if it does not
+    /// run.
     pub fn complete_job(&mut self, i: usize, number: u64, now: f64) -> Option<Job> {
         let slot = self.running_jobs(i).find(|job| job.number == number)?.slot;
         Some(self.complete_slot(slot, now).job)
@@ -178,8 +178,7 @@ impl System {
         }
     }
 
-    /// Checks the number of running jobs of type `i` against a caller that knows when they end.
-    pub fn expect_running(&mut self, i: usize, known: u32) {
+    pub(crate) fn expect_running(&mut self, i: usize, known: u32) {
         let running = self.types[i].running;
         if running != known {
             self.violate(Violation::Service(i, running, known));
@@ -189,21 +188,20 @@ impl System {
     /// Returns the total rate of the clocks \[1/time\] and an upper bound of the total service rate
     /// for exponential sizes, with the rounding errors since the last [`System::audit`].
     #[inline]
-    pub fn rates(&self) -> [f64; 2] {
+    pub(crate) fn rates(&self) -> [f64; 2] {
         [self.clock_rate, self.pools.rate]
     }
 
     /// Returns the slot of the job that ends, for a uniform point below the bound of
     /// [`System::rates`]. `None` if the point is rejected.
     #[inline]
-    pub fn sample_completion(&self, point: f64) -> Option<u32> {
+    pub(crate) fn sample_completion(&self, point: f64) -> Option<u32> {
         let (slot, left) = self.pools.draw(point)?;
         let job_type = self.type_of(slot);
         (left < self.types[job_type].service_rate).then_some(slot)
     }
 
-    /// Returns when the job in this slot ends, if it runs.
-    pub fn ends_at(&self, slot: u32) -> Option<f64> {
+    pub(crate) fn ends_at(&self, slot: u32) -> Option<f64> {
         let entry = self.entries.get(slot as usize)?;
         (entry.place != WAITING).then_some(entry.work)
     }
@@ -223,8 +221,8 @@ impl System {
         self.queued.length + self.pools.count
     }
 
-    /// Calls `of_type` for each type with the integrals since the last call of the numbers of jobs
-    /// in the system, jobs in service and offered slots.
+    /// Calls `of_type` for each type with the integrals, since the last call, of the numbers of
+    /// jobs in the system, jobs in service and offered slots.
     pub fn collect(&mut self, mut of_type: impl FnMut(usize, [f64; 3])) {
         let length = self.now - self.origin;
         for i in 0..self.types.len() {
@@ -238,8 +236,7 @@ impl System {
         self.origin = self.now;
     }
 
-    /// Returns how long the guard was in charge \[time\], up to the last [`System::collect`].
-    pub fn guarded_time(&self) -> f64 {
+    pub(crate) fn guarded_time(&self) -> f64 {
         self.guarded_time
     }
 

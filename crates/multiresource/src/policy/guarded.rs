@@ -3,7 +3,6 @@ use super::{Event, Information, Job, LearnedRuntimes, Policy, System};
 /// A rule with a guard. If there are at least `B` jobs in the system, a policy that is proved to be
 /// stable is used until there are fewer than `b` jobs. On one server, this is a Markovian Service
 /// Rate policy without backfilling. On a fleet, it is a [`Partition`](super::Partition).
-///
 /// The process is positive recurrent if the sizes are exponential and the arrivals are Poisson.
 /// From the finite number of states with fewer than `b` jobs, it either remains in a finite number
 /// of states and returns after a finite mean time, or it reaches `B` jobs in one of a finite number

@@ -79,8 +79,7 @@ impl Entry {
 
 pub(super) const WAITING: u32 = u32::MAX;
 
-/// The number and, in the lowest bits, the slot of a waiting job: at most 2^24 jobs in the system
-/// and 2^40 in a run.
+/// The number and the slot of a waiting job: up to 2^24 jobs in the system and 2^40 in a run.
 #[derive(Clone, Copy, PartialEq, PartialOrd)]
 pub(super) struct Ticket(u64);
 

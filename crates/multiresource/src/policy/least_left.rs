@@ -23,15 +23,11 @@ pub(super) const NAMED: NamedRule = NamedRule {
 
 /// Serves the jobs with the smallest remaining size times dominant share, with preemption, and
 /// skips jobs that do not fit. Ties are broken by type and then by age. If there is only one type,
-/// which needs one server for each job, this is SRPT-k.
-///
-/// The source is Grosof, Scully, Harchol-Balter, "SRPT for multiserver systems", Performance
-/// Evaluation 127–128, 2018, for jobs that need one server each. Sorting by size times share is
-/// known as smallest area first. With different needs, servers may be idle and large jobs may wait
-/// forever.
-///
-/// A decision takes `O(K)` per running job, and `O(n)` moves in memory if one of `n` jobs of a type
-/// starts to wait.
+/// which needs one server for each job, this is SRPT-k. The source is Grosof, Scully,
+/// Harchol-Balter, "SRPT for multiserver systems", Performance Evaluation 127–128, 2018, for jobs
+/// that need one server each. Sorting by size times share is known as smallest area first. With
+/// different needs, servers may be idle and large jobs may wait forever. A decision takes `O(K)`
+/// per running job, and up to `O(n)` for one of `n` jobs that starts to wait.
 #[derive(Clone, Debug)]
 pub struct LeastLeftFirst {
     queues: Vec<Queue>,
@@ -87,27 +83,6 @@ impl LeastLeftFirst {
             reduce(&mut self.free, system.demand(i));
         }
     }
-
-    fn carry_out(&mut self, system: &mut System) {
-        let mut moved = Vec::new();
-        for (i, queue) in self.queues.iter_mut().enumerate() {
-            // The jobs that start must be removed before the jobs that stop are added.
-            let rest = queue.waiting.len() - queue.starts;
-            moved.extend(queue.waiting.drain(rest..).map(|(_, job)| (i, job)));
-            for job in queue.running.split_off(queue.stays) {
-                let left = system.work_left(job);
-                system.stop_job(i, job);
-                queue.wait(left, job);
-            }
-        }
-        for (i, job) in moved {
-            let left = system.work_left(job);
-            let running = &mut self.queues[i].running;
-            let place = running.partition_point(|other| system.work_left(*other) <= left);
-            running.insert(place, job);
-            system.start_job(i, job);
-        }
-    }
 }
 
 impl Queue {
@@ -117,7 +92,6 @@ impl Queue {
         self.waiting.insert(place, (left, job));
     }
 
-    /// Returns the remaining work of the next job, the running one in a tie, and whether it waits.
     fn next(&self, system: &System) -> Option<(f64, bool)> {
         let runs = self.running.get(self.stays);
         let runs = runs.map(|job| system.work_left(*job));
@@ -158,7 +132,24 @@ impl Policy for LeastLeftFirst {
 
     fn decide(&mut self, system: &mut System) {
         self.choose(system);
-        self.carry_out(system);
+        let mut moved = Vec::new();
+        for (i, queue) in self.queues.iter_mut().enumerate() {
+            // The jobs that start must be removed before the jobs that stop are added.
+            let rest = queue.waiting.len() - queue.starts;
+            moved.extend(queue.waiting.drain(rest..).map(|(_, job)| (i, job)));
+            for job in queue.running.split_off(queue.stays) {
+                let left = system.work_left(job);
+                system.stop_job(i, job);
+                queue.wait(left, job);
+            }
+        }
+        for (i, job) in moved {
+            let left = system.work_left(job);
+            let running = &mut self.queues[i].running;
+            let place = running.partition_point(|other| system.work_left(*other) <= left);
+            running.insert(place, job);
+            system.start_job(i, job);
+        }
     }
 
     fn take_over(&mut self, system: &mut System) {

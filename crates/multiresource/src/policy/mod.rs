@@ -1,15 +1,11 @@
 //! Online rules, which decide when a job is started and, with preemption, when it is stopped.
 //!
 //! Each rule has its own file with its decisions ([`Policy`]), its settings for policy files,
-//! tuning and reports ([`PolicyConfig`]), and its entry in comparisons ([`NamedRule`]). `family`
-//! lists all rules. The settings, whose names end with `Config`, build the online rule
-//! (`TdcConfig: PolicyConfig`, `Tdc: Policy`). To add a rule, start with a copy of
-//! `server_filling.rs`.
-//!
-//! [`Policy::react`] is called with an [`Event`]. It reads a [`System`] by the functions in
-//! `view.rs` and changes it by those in `system.rs`, in the simulator as well as in a scheduler
-//! (see `examples/embedded_scheduler.rs`), for which [`System::actions`] returns the jobs to start
-//! and stop.
+//! tuning and reports ([`PolicyConfig`]), and its entry in comparisons ([`NamedRule`]). The
+//! settings (`TdcConfig`) build the online rule (`Tdc`). To add a rule, copy `server_filling.rs`.
+//! [`Policy::react`] reads a [`System`] by the functions in `view.rs` and changes it by those in
+//! `system.rs`, also in a scheduler (see `examples/embedded_scheduler.rs`), for which
+//! [`System::actions`] returns the jobs to start and stop.
 //!
 //! A rule must not use random numbers. Instead, it sets the rate of an exponential *clock*, and its
 //! caller reports when the clock rings. A recorded sequence of events determines all decisions.
@@ -102,8 +98,7 @@ pub trait Policy: CloneRule {
         false
     }
 
-    /// Returns the information about jobs that the rule uses: sizes ([`System::work_left`]) or
-    /// limits ([`System::limit_left`]).
+    /// Returns whether the rule uses [sizes](System::work_left) or [limits](System::limit_left).
     fn information(&self) -> Information {
         Information::Means
     }
@@ -120,8 +115,7 @@ pub trait Policy: CloneRule {
         false
     }
 
-    /// Adds one of several simultaneous events without starting jobs, if the rule
-    /// [decides on the state](Policy::decides_on_state).
+    /// Adds a simultaneous event without starting jobs (see [`Policy::decides_on_state`]).
     fn note(&mut self, _event: Event, _system: &mut System) {}
 
     /// Makes a single decision for all events that have been added.
@@ -191,13 +185,10 @@ impl Clone for Box<dyn Policy> {
 
 fn in_words(schedule: impl Iterator<Item = (usize, u32)>, names: &[&str]) -> String {
     let slots = schedule.filter(|(_, count)| *count > 0);
-    let slots: Vec<String> = slots
-        .map(|(i, count)| format!("{count} {}", names[i]))
-        .collect();
-    if slots.is_empty() {
-        "nothing".into()
-    } else {
-        slots.join(", ")
+    let slots = slots.map(|(i, count)| format!("{count} {}", names[i]));
+    match slots.collect::<Vec<_>>().join(", ") {
+        empty if empty.is_empty() => "nothing".into(),
+        slots => slots,
     }
 }
 

@@ -18,8 +18,7 @@ impl OneOrAll {
     /// Returns the system of a workload.
     ///
     /// # Errors
-    /// Returns an error if the workload is not a one-or-all system, which names the types in the
-    /// way.
+    /// Returns an error that names the types because of which it is not a one-or-all system.
     pub fn new(workload: &Workload) -> Result<Self, Unsuitable> {
         let packing = Packing::new(workload);
         let name = |i: &usize| workload.types()[*i].name();

@@ -105,13 +105,11 @@ pub fn parse_custom_policy(text: &str, name: &str, fleet: &Fleet) -> Result<Fami
         let mut findings = Findings::default();
         policy.check(fleet, &mut findings);
         let found = findings.into_list().into_iter();
-        faults.extend(found.map(|own| {
-            let help = match policy {
-                Family::Backfilling(_) => "correct the value",
-                _ => "correct the value; schedules and types are numbered from 0",
-            };
-            Fault::new(place!(policy.name()), own.to_string(), help)
-        }));
+        let help = match policy {
+            Family::Backfilling(_) => "correct the value",
+            _ => "correct the value; schedules and types are numbered from 0",
+        };
+        faults.extend(found.map(|own| Fault::new(place!(policy.name()), own.to_string(), help)));
         faults.is_empty().then_some(policy)
     });
     sound.ok_or_else(|| document.refuse(faults))
@@ -122,13 +120,15 @@ impl WrittenOrder {
         let at = place!("backfilling");
         let number = |own: Option<Decimal>| own.map_or(0.0, Decimal::value);
         let mut time = |own: Option<String>, at: Place| {
-            let found = own.map(|text| (time_of(&text, fleet.time_unit()), text))?;
-            if found.0.is_none() {
-                let message = format!("`{}` is not a time", found.1);
+            let text = own?;
+            let plain = Decimal::parse(&text).ok();
+            let time = plain.or_else(|| time_in(&text, fleet.time_unit()).flatten());
+            if time.is_none() {
+                let message = format!("`{text}` is not a time");
                 let help = "write a number with a unit, such as 18h or 30min, or a plain number in the workload's time unit";
                 faults.push(Fault::new(at, message, help));
             }
-            found.0
+            time.map(Decimal::value)
         };
         let order = Priority {
             size: number(self.order.size),
@@ -155,12 +155,6 @@ impl WrittenOrder {
         let own = BackfillingConfig::of(choices, fleet);
         own.map_err(|why| word("reservations", why.0)).ok()
     }
-}
-
-fn time_of(text: &str, unit: &str) -> Option<f64> {
-    let plain = Decimal::parse(text).ok();
-    let time = plain.or_else(|| time_in(text, unit).flatten());
-    time.map(Decimal::value)
 }
 
 impl WrittenLoop {
@@ -228,11 +222,10 @@ fn known(name: &str, at: Place, workload: &Workload, faults: &mut Vec<Fault>) ->
     found
 }
 
-/// Returns the number of jobs of each type (length K), with `before` as the default values.
 fn counts(
     written: &Pairs,
     at: &Place,
-    mut before: Vec<u32>,
+    mut defaults: Vec<u32>,
     workload: &Workload,
     faults: &mut Vec<Fault>,
 ) -> Vec<u32> {
@@ -242,14 +235,14 @@ fn counts(
         };
         let number = number.map_or(f64::NAN, Decimal::value);
         if number.fract() == 0.0 && (0.0..=u32::MAX.into()).contains(&number) {
-            before[i] = number as u32;
+            defaults[i] = number as u32;
         } else {
             let message = format!("{number} is not a valid number of jobs of type `{name}`");
             let help = "write a whole number, 0 or more";
             faults.push(Fault::new(at.then(name), message, help));
         }
     }
-    before
+    defaults
 }
 
 fn shares(written: &[Decimal], faults: &mut Vec<Fault>) -> Option<Vec<f64>> {

@@ -14,18 +14,15 @@ pub(super) const RESERVES: &[f64] = &[0.3, 0.5, 0.7, 0.85, 1.0, 1.15, 1.3, 1.5, 
 /// have enough capacity for at least `ζ (1 − E[S_j]/E[S_i]) λ_j E[S_j]` jobs of type `j`, next to
 /// the jobs that are longer than type `j`. This is trunk reservation based on time scales, because
 /// a job blocks the jobs that arrive while it runs. It prevents long jobs from using parts of
-/// servers that short jobs need as a whole.
-///
-/// A *zone* consists of the first servers of each shape, on which only some types can start,
-/// usually those that need whole servers or several at the same time. They use the other servers if
-/// the zone is full.
-///
-/// A decision takes `O(K)`, or `O(K²)` with a reserve, and is logarithmic in the number of servers.
-/// This rule was created for this project. No proof of its stability is known.
+/// servers that short jobs need as a whole. A *zone* consists of the first servers of each shape,
+/// on which only some types can start, usually those that need whole or several servers. They use
+/// other servers if it is full. A decision takes `O(K)`, or `O(K²)` with a reserve,
+/// and is logarithmic in the number of servers. This rule was created for this project. No proof of
+/// its stability is known.
 #[derive(Clone, Debug)]
 pub struct Pooled {
     policy: BackfillingConfig,
-    /// The classes of types in queue order. In a class, the oldest job comes first.
+    /// In queue order.
     classes: Vec<Vec<usize>>,
     reserved: Option<ReservedCapacity>,
     refused: Vec<bool>,
@@ -138,9 +135,8 @@ struct ReservedCapacity {
     packed: PackedDemand,
     empty: Vec<Vec<u64>>,
     means: Vec<f64>,
-    /// The types in groups of equal means, the longest first.
+    /// Equal means, the longest first.
     groups: Vec<Vec<usize>>,
-    /// The number of jobs of each type that fit on the largest server.
     most: Vec<u64>,
     /// The value of `ζ λ_j E[S_j]` for each type, as a number of tasks.
     required: Vec<f64>,
@@ -150,8 +146,7 @@ struct ReservedCapacity {
     used: Vec<u64>,
 }
 
-/// The maximum number of servers that are checked for one start, in placement order.
-const LOOKS: usize = 64;
+const CHECKED_SERVERS: usize = 64;
 
 impl ReservedCapacity {
     fn new(part: f64, fleet: &Fleet) -> Self {
@@ -202,15 +197,15 @@ impl ReservedCapacity {
         }
     }
 
-    /// Finds the servers for the next job of type `i`, and returns `false` if it must not start.
-    /// For a gang, each server is checked separately.
+    /// Finds the servers for a job of type `i`, each checked separately; `false` if it must not
+    /// start.
     fn team(&mut self, i: usize, hosts: &Hosts, team: &mut Vec<usize>) -> bool {
         let nodes = hosts.nodes(i);
         let most = |own: &ReservedCapacity, j: usize| nodes as u64 * own.most[j];
         if !(0..self.means.len()).any(|j| self.is_short(j, most(self, j), i)) {
             return hosts.find_servers(i, |_| true, team);
         }
-        let (mut looks, limit) = (0, LOOKS + nodes);
+        let (mut looks, limit) = (0, CHECKED_SERVERS + nodes);
         let found = hosts.find_servers(
             i,
             |n| {

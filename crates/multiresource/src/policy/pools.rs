@@ -1,7 +1,6 @@
-/// The running jobs in pools by the power of two of their service rates. A job that is drawn from a
-/// pool is accepted with the probability of its rate divided by the highest rate of the pool, which
-/// is greater than 1/2, so not all types are checked (composition and rejection: Slepoy, Thompson,
-/// Plimpton, J. Chem. Phys. 128, 2008).
+/// The running jobs in pools by the power of two of their service rates. A job drawn from a pool is
+/// accepted with the probability of its rate divided by the highest rate of the pool, more than 1/2
+/// (composition and rejection: Slepoy, Thompson, Plimpton, J. Chem. Phys. 128, 2008).
 #[derive(Clone, Debug)]
 pub(super) struct Pools {
     pools: Vec<Pool>,
@@ -14,7 +13,7 @@ pub(super) struct Pools {
 #[derive(Clone, Debug)]
 struct Pool {
     jobs: Vec<u32>,
-    /// The highest service rate of its types \[1/time\], and its inverse.
+    /// The highest service rate of its types.
     top: f64,
     inverse: f64,
 }
@@ -76,9 +75,8 @@ impl Pools {
         self.rate = rates.sum();
     }
 
-    /// Returns the slot for a uniform point in `[0, rate)`, and a number that is uniform in
-    /// `[0, top)`: the job ends if it is less than its rate. `None` if the running sum `rate` is
-    /// too large because of rounding errors.
+    /// Returns the slot for a uniform point in `[0, rate)`, and a uniform number in `[0, top)`: its
+    /// job ends if it is less than its rate. `None` if rounding has made the sum `rate` too large.
     #[inline]
     pub(super) fn draw(&self, mut point: f64) -> Option<(u32, f64)> {
         for pool in &self.pools {

@@ -11,7 +11,7 @@ const FEW: usize = 16;
 
 #[derive(Clone, Debug)]
 pub(super) struct Queued {
-    /// For each type, the number of its oldest job with the type in the low bits.
+    /// The number of the oldest job, with the type in the low bits.
     heads: Vec<u64>,
     pub types: FixedBitSet,
     pub length: u64,

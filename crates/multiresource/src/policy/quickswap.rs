@@ -62,8 +62,8 @@ pub struct StaticQuickswapConfig {
 }
 
 impl StaticQuickswapConfig {
-    /// Returns the policy of the paper, with `ℓ_i = c_i − 1` and the types in descending order of
-    /// dominant share. If two shares are equal, the type with the lower index comes first.
+    /// Returns the policy of the paper: `ℓ_i = c_i − 1`, types by descending dominant share or
+    /// index.
     pub fn published(workload: &Workload) -> Self {
         let packing = Packing::new(workload);
         let thresholds = (0..packing.types()).map(|i| packing.max_jobs_alone(i).saturating_sub(1));
@@ -128,20 +128,16 @@ impl PolicyConfig for StaticQuickswapConfig {
     }
 
     fn describe(&self, workload: &Workload) -> String {
-        let turn = |i: &usize| {
-            let name = workload.types()[*i].name();
-            format!("{name} ({})", self.thresholds[*i])
-        };
+        let name = |i: usize| workload.types()[i].name();
+        let turn = |i: &usize| format!("{} ({})", name(*i), self.thresholds[*i]);
         let turns: Vec<String> = self.cycle.iter().map(turn).collect();
-        let next = if self.overlap {
-            "as soon as it fits, while the last one drains"
-        } else {
-            "after the last one has drained"
+        let next = match self.overlap {
+            true => "as soon as it fits, while the last one drains",
+            false => "after the last one has drained",
         };
-        let others = if self.strict {
-            "even if no other type is waiting"
-        } else {
-            "and another type is waiting"
+        let others = match self.strict {
+            true => "even if no other type is waiting",
+            false => "and another type is waiting",
         };
         format!(
             "Static Quickswap, without preemption: the types are served in the order {}. The turn of a type ends if the number of its remaining jobs is at most its threshold (in brackets) and all of them are in service, {others}; the next type starts {next}.",
@@ -175,16 +171,12 @@ impl PolicyConfig for StaticQuickswapConfig {
             strict: self.strict,
             ..StaticQuickswapConfig::published(workload)
         };
-        let turn = |i: &usize| {
-            let name = workload.types()[*i].name();
-            format!("{name} ℓ = {}", self.thresholds[*i])
-        };
-        let turns = if *self == published {
-            "as published".into()
-        } else if self.cycle.len() <= LISTED {
-            self.cycle.iter().map(turn).collect::<Vec<_>>().join(", ")
-        } else {
-            "the thresholds or turns are not as published".into()
+        let name = |i: usize| workload.types()[i].name();
+        let turn = |i: &usize| format!("{} ℓ = {}", name(*i), self.thresholds[*i]);
+        let turns = match self.cycle.len() {
+            _ if *self == published => "as published".into(),
+            0..=LISTED => self.cycle.iter().map(turn).collect::<Vec<_>>().join(", "),
+            _ => "the thresholds or turns are not as published".into(),
         };
         let strict = if self.strict { ", strict" } else { "" };
         let overlap = if self.overlap { ", overlapping" } else { "" };
@@ -197,12 +189,9 @@ impl PolicyConfig for StaticQuickswapConfig {
 
     fn step(&mut self, axis: usize, up: bool, context: &TuningContext<'_>) -> Option<()> {
         let before = self.clone();
-        let turned = |i: usize, l: u32| {
-            if up {
-                (2 * l + 1).min(context.most[i] - 1)
-            } else {
-                l / 2
-            }
+        let turned = |i: usize, l: u32| match up {
+            true => (2 * l + 1).min(context.most[i] - 1),
+            false => l / 2,
         };
         let several = &context.types_with_several;
         match axis {
@@ -252,10 +241,7 @@ impl PolicyConfig for AdaptiveQuickswapConfig {
 /// ends if at most `ℓ_i` of its jobs are in the system, all in service, and a job of another type
 /// is waiting. The jobs in service then end, and the next type in the cycle with a waiting job is
 /// served. With *overlap*, it can start as soon as it fits, while the last one drains.
-///
-/// Without overlap, the policy is stable for all `ℓ_i < c_i` if [`time_of_turns`] is less than 1. A
-/// decision takes `O(K)`.
-///
+/// Without overlap, the policy is stable for all `ℓ_i < c_i` if [`time_of_turns`] is less than 1.
 /// The source is Chen, Grosof, Berg, "Improving Nonpreemptive Multiserver Job Scheduling with
 /// Quickswap", 2025, section 4.3, with `ℓ_i = c_i − 1` and one resource. We have added lower
 /// thresholds, several resources, and turns that continue if no other job is waiting.
@@ -282,12 +268,6 @@ impl StaticQuickswap {
         let cycle = &self.policy.cycle;
         let mut places = (1..=cycle.len()).map(|step| (self.turn + step) % cycle.len());
         places.find(|place| system.waiting(cycle[*place]) > 0)
-    }
-
-    fn turn_is_over(&self, i: usize, system: &System) -> bool {
-        system.waiting(i) == 0
-            && system.present(i) <= self.policy.thresholds[i].into()
-            && (self.policy.strict || system.queued().next().is_some())
     }
 }
 
@@ -319,10 +299,12 @@ impl Policy for StaticQuickswap {
                 while system.waiting(i) > 0 && system.fits(i) {
                     system.start(i);
                 }
-                if !self.turn_is_over(i, system) {
+                self.draining = system.waiting(i) == 0
+                    && system.present(i) <= self.policy.thresholds[i].into()
+                    && (self.policy.strict || system.queued().next().is_some());
+                if !self.draining {
                     return;
                 }
-                self.draining = true;
             }
         }
     }
@@ -360,7 +342,6 @@ impl Policy for StaticQuickswap {
 /// job in service, and no type in service has a waiting job. Then only the waiting job with the
 /// largest need, which is determined again after each event, can start. Once it runs, Most Servers
 /// First is used again.
-///
 /// Its stability is not guaranteed. The source is Chen, Grosof, Berg, "Improving Nonpreemptive
 /// Multiserver Job Scheduling with Quickswap", 2025, section 4.3, for one resource. With several,
 /// the need is the dominant share `max_j D_ij / P_j`; ties are broken by age. `O(K)` per decision.
@@ -390,7 +371,9 @@ impl Policy for AdaptiveQuickswap {
         } else {
             self.needs.react(event, system);
         }
-        self.draining = is_stuck(system);
+        // It drains if there are waiting jobs, but no waiting type has a running job.
+        let mut queued = system.queued().peekable();
+        self.draining = queued.peek().is_some() && queued.all(|i| system.running(i) == 0);
     }
 
     fn describe_state(&self, names: &[&str], system: &System) -> Option<String> {
@@ -400,10 +383,4 @@ impl Policy for AdaptiveQuickswap {
             names[largest]
         ))
     }
-}
-
-/// Returns `true` if there are waiting jobs, but no waiting type has a running job.
-fn is_stuck(system: &System) -> bool {
-    let mut queued = system.queued().peekable();
-    queued.peek().is_some() && queued.all(|i| system.running(i) == 0)
 }

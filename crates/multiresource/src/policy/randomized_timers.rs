@@ -57,9 +57,7 @@ impl PolicyConfig for RandomizedTimersConfig {
 /// rings and a job of type `i` fits, the oldest one is started. If no job is waiting, a *dummy*
 /// uses the capacity for an exponential time with the rate `μ_i`, unless an arriving job of this
 /// type replaces it. No other jobs are started.
-///
-/// If a type does not fit, its clock is stopped, which is exact for exponential clocks. A decision
-/// takes `O(K)`.
+/// If a type does not fit, its clock is stopped, which is exact for exponential clocks.
 ///
 /// # Theory
 /// If the weights are fixed and the sizes are exponential, the number of slots in use is a loss
@@ -70,13 +68,11 @@ impl PolicyConfig for RandomizedTimersConfig {
 ///
 /// The source is Ghaderi, "Randomized algorithms for scheduling VMs in the cloud", INFOCOM 2016;
 /// Psychas and Ghaderi, "Randomized algorithms for scheduling multi-resource jobs in the cloud",
-/// IEEE/ACM Transactions on Networking 26(5), 2018.
-///
-/// Only the abstracts were available, so the results of this rule cannot be used as results of the
-/// published rules. The details of the clocks, weights and dummies are from memory. The factor
-/// `r μ_i` is our choice, as is that an arrival replaces a dummy, which does not change any rate if
-/// the sizes are exponential. The papers have many servers, of which a clock selects one at random.
-/// This implementation only has one.
+/// IEEE/ACM Transactions on Networking 26(5), 2018. Only the abstracts were available, so the
+/// results of this rule cannot be used as results of the published rules. The details of the
+/// clocks, weights and dummies are from memory. The factor `r μ_i` is our choice, as is that an
+/// arrival replaces a dummy, which does not change any rate if the sizes are exponential. In the
+/// papers, a clock selects one of many servers; here, there is one.
 #[derive(Clone, Debug)]
 pub struct RandomizedTimers {
     rate: f64,

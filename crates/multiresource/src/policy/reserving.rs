@@ -82,12 +82,10 @@ const EXHAUST: &[f64] = &[1.0, 2.0, 4.0, 8.0, 20.0, 100.0, 1e6];
 /// the time of the drain, this is `W_i = Σ_k p_k x_k (D_i − E[S_k] (1 − e^{−D_i/E[S_k]}))` over the
 /// `x_k` jobs that leave, without the types that can start during the drain, plus `D_i` times the
 /// price of the free capacity. Of several such types, the one with the most waiting work gets it.
-///
 /// Until its job is started, other jobs can pass it ([`BackfillRule`]), next to the capacity for
 /// the job and for the longest running jobs that can stay. After that, a job of this type that ends
 /// is replaced by another one, because the drain has already been paid for, until none is waiting
 /// or another type with a reservation has `h` times as much waiting work.
-///
 /// This is similar to EASY backfilling, but it uses types instead of sizes and only makes a
 /// reservation if it is worth the cost. A decision takes `O(K)`, or `O(K² R)` with a reservation.
 /// This rule was created for this project. No proof of its stability is known.

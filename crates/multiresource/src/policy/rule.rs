@@ -49,8 +49,7 @@ pub trait PolicyConfig {
         false
     }
 
-    /// Returns the additional work per event, as a number of First-Fit events with a few types
-    /// (about 70 ns each). It is a constant, so that it is the same on all machines.
+    /// Returns the additional work per event, in First-Fit events with a few types (about 70 ns).
     fn extra_work_per_event(&self, _workload: &Workload) -> f64 {
         0.0
     }
@@ -60,9 +59,8 @@ pub trait PolicyConfig {
         None
     }
 
-    /// Returns the tuning parameters that have a grid, in the order in which they are tuned. Tuning
-    /// moves to the next point of the grid, also from a value between two points.
-    /// [`PolicyConfig::check`] defines the valid values.
+    /// Returns the tuning parameters that have a grid, in tuning order. From a value between two
+    /// points, tuning moves to the next point. [`PolicyConfig::check`] defines the valid values.
     fn grids(&mut self, _context: &TuningContext<'_>) -> Vec<(&mut f64, &'static [f64])> {
         Vec::new()
     }

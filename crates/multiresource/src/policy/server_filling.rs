@@ -1,5 +1,4 @@
-//! ServerFilling, which can be used as a template for new rules, because the name, the settings and
-//! the decisions are all in this file.
+//! ServerFilling, which is also a template for new rules with its name, settings and decisions.
 
 use std::collections::VecDeque;
 
@@ -54,8 +53,7 @@ impl PolicyConfig for ServerFillingConfig {
         fills(workload)
     }
 
-    /// Removing a completed job from a list takes 35 times as long as First-Fit with 30 000 running
-    /// jobs.
+    /// Removing one of 30 000 running jobs from a list takes 35 times as long as First-Fit.
     fn extra_work_per_event(&self, workload: &Workload) -> f64 {
         let running: f64 = workload.types().iter().map(|t| t.offered_load()).sum();
         running / 900.0
@@ -64,16 +62,13 @@ impl PolicyConfig for ServerFillingConfig {
 
 /// ServerFilling, with preemption. Of the shortest prefix of the jobs, in order of arrival, with a
 /// total need of at least `k`, it serves the jobs in descending order of need, and skips those that
-/// do not fit. Ties are broken by age.
-///
-/// The source is Grosof, Harchol-Balter, Scheller-Wolf, "WCFS: a new framework for analyzing
-/// multiserver systems", Queueing Systems 102, 2022. If `k` and all needs are powers of two (times
-/// one unit), all servers are used if there is enough work, and the rule is throughput-optimal.
-/// With other needs, some of the servers may be idle while jobs are waiting.
-///
-/// A job stays in the prefix until it leaves, because the number of jobs before it never increases.
-/// An arrival behind the prefix takes `O(1)`. Other decisions take `O(K)`, `O(log k)` for each job
-/// that is started or stopped, and `O(k)` for a job that has completed.
+/// do not fit. Ties are broken by age. The source is Grosof, Harchol-Balter, Scheller-Wolf, "WCFS:
+/// a new framework for analyzing multiserver systems", Queueing Systems 102, 2022. If `k` and all
+/// needs are powers of two (times one unit), all servers are used if there is enough work, and the
+/// rule is throughput-optimal. With other needs, some of the servers may be idle while jobs are
+/// waiting. A job stays in the prefix until it leaves, because the number of jobs before it never
+/// increases. An arrival behind the prefix takes `O(1)`. Other decisions take `O(K)`, `O(log k)`
+/// for each job that is started or stopped, and `O(k)` for a job that has completed.
 #[derive(Clone, Debug)]
 pub struct ServerFilling {
     servers: u64,
@@ -172,7 +167,6 @@ impl ServerFilling {
         }
     }
 
-    /// Returns the oldest job outside of the prefix, and its type.
     fn next(&self, system: &System) -> Option<(usize, Job)> {
         let place = |i: usize| (self.inside[i] - system.running(i)) as usize;
         let heads =
@@ -221,9 +215,8 @@ fn one_resource(workload: &Workload) -> Result<(u64, Vec<u64>), Unsuitable> {
     }
 }
 
-/// Returns `true` if it is proved that ServerFilling is stable: for Poisson arrivals, exponential
-/// sizes, and needs and `k` of which any two divide each other, which is all that the paper's proof
-/// for powers of two needs.
+/// Returns `true` if stability is proved: for Poisson arrivals, exponential sizes, and needs and
+/// `k` that divide each other, as powers of two do in the paper's proof.
 fn fills(workload: &Workload) -> bool {
     let Ok((servers, mut needs)) = one_resource(workload) else {
         return false;

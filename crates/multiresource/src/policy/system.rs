@@ -12,8 +12,7 @@ use synth_simulation::Meter;
 
 /// The queues and one server, or all servers of a fleet behind the same queues, where
 /// [`System::start`] selects servers by the [`Placement`](super::Placement). Every change is
-/// checked, in release builds too. [`System::violation`] is the first infeasible decision, which
-/// has no effect.
+/// checked, in release builds too. The first infeasible decision is a [`System::violation`].
 pub struct System {
     pub(super) types: Vec<Type>,
     pub(super) entries: Vec<Entry>,
@@ -25,7 +24,6 @@ pub struct System {
     pub(super) queued: Queued,
     pub(super) pools: Pools,
     pub(super) server: ServerCapacity,
-    /// The units of each resource that are used by others. `None` if there were never any.
     pub(super) others: Option<Vec<u64>>,
     pub(super) hosts: Option<Hosts>,
     team: Vec<usize>,
@@ -183,8 +181,7 @@ impl System {
         }
     }
 
-    /// Preempts all jobs.
-    pub fn stop_all(&mut self) {
+    pub(super) fn stop_all(&mut self) {
         for i in 0..self.types() {
             while self.running(i) > 0 {
                 self.stop(i);
@@ -192,8 +189,7 @@ impl System {
         }
     }
 
-    /// Holds the capacity of a type-i slot without a job until [`System::release_setup`], on one
-    /// server.
+    /// Holds the capacity of a slot on one server without a job until [`System::release_setup`].
     pub fn hold(&mut self, i: usize) {
         if self.hosts.is_some() || !self.server.take(i) {
             return self.violate(Violation::Capacity(i));
@@ -238,8 +234,7 @@ impl System {
         self.types[i].offered.set(f64::from(slots), at);
     }
 
-    /// Records whether the guard of the policy is in charge, for the statistics.
-    pub fn guard(&mut self, on: bool) {
+    pub(super) fn guard(&mut self, on: bool) {
         let at = self.now - self.origin;
         self.guarded.set(f64::from(u8::from(on)), at);
         self.counters.guards += u64::from(on);
@@ -250,8 +245,7 @@ impl System {
         self.violate(Violation::Failed(why));
     }
 
-    /// Increments the number of times that a working schedule was left, for the statistics.
-    pub fn count_switch(&mut self) {
+    pub(super) fn count_switch(&mut self) {
         self.counters.switches += 1;
     }
 
@@ -295,13 +289,10 @@ impl System {
     /// Returns the position that a job of this number has, or would have, in the queue of type `i`.
     pub(super) fn place_in_queue(&self, i: usize, number: u64) -> usize {
         let waiting = &self.types[i].waiting;
-        if waiting
-            .front()
-            .is_some_and(|first| first.number() >= number)
-        {
-            return 0;
+        match waiting.front() {
+            Some(first) if first.number() >= number => 0,
+            _ => waiting.partition_point(|ticket| ticket.number() < number),
         }
-        waiting.partition_point(|ticket| ticket.number() < number)
     }
 
     #[inline]

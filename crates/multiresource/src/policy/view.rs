@@ -87,8 +87,8 @@ impl System {
         youngest.map(|(_, slot)| self.job(slot))
     }
 
-    /// Returns the remaining work \[time\], or NaN unless the rule
-    /// [uses sizes](super::Policy::information).
+    /// Returns the remaining work \[time\], or NaN if [sizes](super::Policy::information) are not
+    /// used.
     pub fn work_left(&self, job: Job) -> f64 {
         let entry = &self.entries[job.slot as usize];
         match entry.place {
@@ -97,9 +97,8 @@ impl System {
         }
     }
 
-    /// Returns a limit of the remaining run time, after the start of a waiting job \[time\], or
-    /// infinity if it is unknown. Only for rules that [use limits](super::Policy::information) and
-    /// do not preempt jobs.
+    /// Returns a limit of the remaining run time, after the start of a waiting job, or infinity.
+    /// Only for rules that [use limits](super::Policy::information) and do not preempt jobs.
     pub fn limit_left(&self, job: Job) -> f64 {
         (self.limit_of(job) - self.ran(job)).max(0.0)
     }
@@ -134,15 +133,13 @@ impl System {
         self.hosts.as_ref().expect("the rule is for a fleet")
     }
 
-    /// Sets how [`System::start`] selects one of the servers that have enough free capacity.
-    pub fn set_placement(&mut self, placement: Placement) {
+    pub(super) fn set_placement(&mut self, placement: Placement) {
         if let Some(hosts) = &mut self.hosts {
             hosts.set_placement(placement);
         }
     }
 
-    /// Reserves the first servers of each shape for some types, or ends the reservation.
-    pub fn keep_zone(&mut self, zone: Option<&Zone>) {
+    pub(super) fn keep_zone(&mut self, zone: Option<&Zone>) {
         if let Some(hosts) = &mut self.hosts {
             hosts.keep_zone(zone);
         }
@@ -245,8 +242,7 @@ impl System {
         }
     }
 
-    /// Returns the waiting job of type `i` that has `n` older jobs before it, in `O(1)`.
-    pub fn nth_waiting(&self, i: usize, n: usize) -> Option<Job> {
+    pub(super) fn nth_waiting(&self, i: usize, n: usize) -> Option<Job> {
         let ticket = self.types[i].waiting.get(n)?;
         Some(self.job(ticket.slot()))
     }

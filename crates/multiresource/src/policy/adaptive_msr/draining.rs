@@ -102,18 +102,15 @@ impl Draining {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used)]
     use super::*;
     use crate::policy::Switching;
+    use crate::policy::tests::one_server;
 
-    /// While `n` light jobs with a mean size of 2 are running and five heavy jobs with a mean size
-    /// of 3 are waiting, `D = 2 H_n` and `F = 5 · 3`.
+    /// With `n` running light jobs of mean 2 and five waiting heavy ones of mean 3: `D = 2 H_n`,
+    /// `F = 15`.
     #[test]
     fn drain_discount_matches_closed_form() {
-        let text = "{kind: multiresource, time_unit: s, server: {capacity: {cpu: 10}}, jobs: [
-  {name: light, demand: {cpu: 1}, arrival_rate: 1, mean_size: 2},
-  {name: heavy, demand: {cpu: 10}, arrival_rate: .1, mean_size: 3}]}";
-        let workload = Workload::parse(text, "t").unwrap().workload;
+        let workload = one_server(10, &[(1, 1.0, 2.0), (10, 0.1, 3.0)]);
         let policy = AdaptiveMsrConfig {
             limits: false,
             schedules: vec![vec![10, 0], vec![0, 1]],

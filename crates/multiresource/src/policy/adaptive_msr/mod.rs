@@ -79,16 +79,13 @@ pub struct Switching {
 ///
 /// The jobs of the schedule start as soon as they fit. If one of them is blocked, other jobs only
 /// start, in the order of arrival, if the value of the capacity that would otherwise be idle,
-/// multiplied by the weight of the schedule, is less than `patience`.
-///
-/// In a one-or-all system, `waste` is the threshold `ℓ/k` of Quickswap, and `margin` and `floor`
-/// end the turn of the heavy jobs while some of them are left, as in the optimal policy. In section
-/// 7 of the MSR paper, `patience` is the value at which the optimal policy starts to hold capacity.
-///
-/// With `drain` or `let_in`, drains are allowed at a cost, and other jobs can start during a drain
-/// (see `draining`). Otherwise, a decision takes `O(N + K)` for `N` schedules, plus the size of the
-/// schedules that serve the type of the event. This rule was created for this project. No proof of
-/// its stability is known.
+/// multiplied by the weight of the schedule, is less than `patience`. In a one-or-all system,
+/// `waste` is the threshold `ℓ/k` of Quickswap, and `margin` and `floor` end the turn of the heavy
+/// jobs while some of them are left, as in the optimal policy. In section 7 of the MSR paper,
+/// `patience` is the value at which the optimal policy starts to hold capacity. With `drain` or
+/// `let_in`, drains have a cost, and other jobs can start meanwhile (see `draining`). Otherwise, a
+/// decision takes `O(N + K)` for `N` schedules, plus the size of the schedules that serve the type
+/// of the event. This rule was created for this project. No proof of its stability is known.
 #[derive(Clone, Debug)]
 pub struct AdaptiveMsr {
     worths: ScheduleWeights,
@@ -109,25 +106,20 @@ impl PolicyConfig for AdaptiveMsrConfig {
         let knobs = self.switching;
         let (floor, patience) = (knobs.floor, knobs.patience);
         let (drain, let_in) = (knobs.drain, knobs.let_in);
-        let ready = if drain > 0.0 {
-            format!(
+        let ready = match drain > 0.0 {
+            true => format!(
                 "; the weight of a schedule is multiplied by F/(F + {drain} D), where D is the time until one more job of the type with the most missing jobs fits, and F is the time until the schedule runs out of jobs (drain)"
-            )
-        } else {
-            " and it can start a job immediately".into()
+            ),
+            false => " and it can start a job immediately".into(),
         };
-        let (length, limits) = if self.limits {
-            ("limit", " by the limits of the running jobs")
-        } else {
-            ("mean size", "")
+        let (length, limits) = match self.limits {
+            true => ("limit", " by the limits of the running jobs"),
+            false => ("mean size", ""),
         };
-        let beside = if let_in > 0.0 {
-            format!(
-                ", or if they fit next to the whole schedule, or if their {length} is at most {let_in} times the remaining waiting time{limits} (let in)"
-            )
-        } else {
-            String::new()
-        };
+        let beside = format!(
+            ", or if they fit next to the whole schedule, or if their {length} is at most {let_in} times the remaining waiting time{limits} (let in)"
+        );
+        let beside = if let_in > 0.0 { &*beside } else { "" };
         format!(
             "Adaptive MSR, without preemption: the policy uses one schedule of the mix below at a time. The weight of a schedule is based on the queue lengths. The policy switches to the schedule with the largest weight if the current schedule uses at most {:.0} % of its capacity (waste), or if the weight is more than {} times the current weight plus {floor} jobs (margin, floor){ready}. If a job of the schedule is blocked, other jobs can only start if the weight of the capacity that would otherwise be idle is less than {patience} jobs (patience){beside}.",
             100.0 * knobs.waste,
@@ -281,12 +273,12 @@ impl Policy for AdaptiveMsr {
         if stuck {
             return;
         }
-        if self.start_own(system) {
-            self.full = self.start_beside(system);
-            return;
-        }
-        self.draining.backfill.start_all_that_fit(system);
-        self.full = true;
+        self.full = if self.start_own(system) {
+            self.start_beside(system)
+        } else {
+            self.draining.backfill.start_all_that_fit(system);
+            true
+        };
     }
 
     fn take_over(&mut self, system: &mut System) {

@@ -108,19 +108,14 @@ impl ScheduleWeights {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used)]
     use super::*;
     use rand::{RngExt, SeedableRng};
 
-    use crate::workload::Workload;
+    use crate::policy::tests::servers;
 
     #[test]
     fn incremental_worths_match_recomputed_worths() {
-        let text = "{kind: multiresource, time_unit: s, server: {capacity: {cpu: 10}}, jobs: [
-  {name: a, demand: {cpu: 1}, arrival_rate: 1, mean_size: 1},
-  {name: b, demand: {cpu: 3}, arrival_rate: 1, mean_size: 1},
-  {name: c, demand: {cpu: 7}, arrival_rate: 1, mean_size: 1}]}";
-        let workload = Workload::parse(text, "t").unwrap().workload;
+        let workload = servers(10, &[1, 3, 7]);
         let mut random = rand_xoshiro::Xoshiro256PlusPlus::seed_from_u64(1);
         let schedules = [vec![10, 0, 0], vec![1, 3, 0], vec![0, 1, 1], vec![3, 0, 1]];
         let mut worths = ScheduleWeights::new(&schedules, &[0.1, 0.3, 0.7]);

@@ -24,8 +24,8 @@ pub struct Backfilling {
     pub estimates: Estimates,
     /// The server that is used if a job fits on more than one server.
     pub placement: Placement,
-    /// A job that has waited longer than this \[time\] moves to the head of the queue, in order of
-    /// arrival, and gets a reservation.
+    /// After this waiting time, a job moves to the head of the queue, by arrival, with a
+    /// reservation.
     pub longest_wait: Option<f64>,
 }
 
@@ -86,10 +86,9 @@ impl Backfilling {
 
     /// Most Servers First (MSF), which is MSFQ with a threshold of 0 in the Quickswap paper (Chen,
     /// Grosof, Berg, "Improving Nonpreemptive Multiserver Job Scheduling with Quickswap", 2025).
-    ///
     /// On one server, this is the Best-Fit rule of Maguluri, Srikant, Ying, "Stochastic models of
-    /// load balancing and scheduling in cloud computing clusters", INFOCOM 2012, if the "best" job
-    /// is the one with the largest dominant share. It is not throughput-optimal.
+    /// load balancing and scheduling in cloud computing clusters", INFOCOM 2012, not
+    /// throughput-optimal, if the "best" job has the largest dominant share.
     pub const MOST_SERVERS_FIRST: Self = Backfilling {
         order: QueueOrder::Types(TypeOrder::Largest),
         placement: Placement::Best,

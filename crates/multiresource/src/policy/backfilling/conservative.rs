@@ -9,15 +9,11 @@ use crate::workload::Workload;
 /// job before it, and starts when its reservation is due. If a job ends before its estimate, the
 /// plan is compressed: each waiting job, in queue order, is moved to the earliest time at which it
 /// fits next to the other reservations, which is never later.
-///
 /// The source is Mu'alem and Feitelson, IEEE TPDS 12(6), 2001, section 2, with compression in the
 /// order of arrival. We extend it to several resources, all of which a job needs.
-///
-/// Jobs of exactly known sizes end at the planned time up to rounding errors, so a reservation is
-/// due if it is within a relative error of `1e-12` of the current time, and its job starts as soon
-/// as it fits. A reservation can become due between two events if it was planned behind a job that
-/// was later moved to an earlier time. The rule asks to be woken then.
-///
+/// A reservation is due within a relative error of `1e-12`, because jobs of known sizes end at the
+/// planned time up to rounding errors. It can become due between two events if it was planned
+/// behind a job that was later moved to an earlier time. The rule asks to be woken then.
 /// An arrival takes `O(R · (running + waiting))`. A completion takes `O(1)` if it happens as
 /// planned, `O(waiting)` if a reservation is due, and `O(R · waiting · (running + waiting))` if the
 /// plan is compressed, which is slow if the queue is long and the estimates are too large.
@@ -29,7 +25,6 @@ pub(super) struct Conservative {
     plans: Vec<Plan>,
     running: Running,
     soonest: f64,
-    /// The jobs that do not have a reservation yet.
     arrived: Vec<Plan>,
     is_early: bool,
 }
@@ -40,6 +35,12 @@ struct Plan {
     job: Job,
     start: f64,
     estimate: f64,
+}
+
+impl Plan {
+    fn end(&self) -> f64 {
+        self.start + self.estimate
+    }
 }
 
 const ROUNDING: f64 = 1e-12;
@@ -88,32 +89,21 @@ impl Conservative {
     fn reserve(&mut self, plan: &mut Plan, system: &System) {
         let demand = system.demand(plan.job_type);
         plan.start = self.profile.earliest(demand, plan.estimate);
-        self.profile
-            .take(plan.start, plan.start + plan.estimate, demand);
+        self.profile.take(plan.start, plan.end(), demand);
     }
 
     fn start(&mut self, plan: &Plan, system: &mut System) -> bool {
         let starts = plan.start <= system.now() * (1.0 + ROUNDING) && system.fits(plan.job_type);
         if starts {
             system.start_job(plan.job_type, plan.job);
-            let end = plan.start + plan.estimate;
-            self.running.add(0, plan.job_type, plan.job, end);
+            self.running.add(0, plan.job_type, plan.job, plan.end());
         }
         starts
     }
 
-    fn ended(&mut self, i: usize, system: &System) {
-        let (end, now) = (self.running.ended(system), system.now());
-        if end > now * (1.0 + ROUNDING) {
-            self.profile.give(now, end, system.demand(i));
-            self.is_early = true;
-        }
-    }
-
     fn compress(&mut self, plan: &mut Plan, system: &mut System) -> bool {
         let demand = system.demand(plan.job_type);
-        self.profile
-            .give(plan.start, plan.start + plan.estimate, demand);
+        self.profile.give(plan.start, plan.end(), demand);
         self.reserve(plan, system);
         self.start(plan, system)
     }
@@ -157,7 +147,13 @@ impl Policy for Conservative {
                 let job = system.youngest(i).expect("the job that has come waits");
                 self.arrive(i, job, system);
             }
-            Event::Completion(i) => self.ended(i, system),
+            Event::Completion(i) => {
+                let (end, now) = (self.running.ended(system), system.now());
+                if end > now * (1.0 + ROUNDING) {
+                    self.profile.give(now, end, system.demand(i));
+                    self.is_early = true;
+                }
+            }
             Event::Clock(_) => {}
         }
     }
@@ -227,8 +223,7 @@ impl Profile {
         self.steps[0].0 = self.steps[0].0.max(now);
     }
 
-    /// Returns the earliest time from which the demand fits for the duration, or infinity if others
-    /// use the capacity.
+    /// Returns the earliest time from which the demand fits for the duration, or infinity.
     pub(super) fn earliest(&self, demand: &[u64], duration: f64) -> f64 {
         let mut start = 0;
         for (n, (time, free)) in self.steps.iter().enumerate() {

@@ -9,21 +9,16 @@ use crate::policy::{Event, Information, Job, Policy, System};
 /// EASY backfilling. Jobs start in queue order until the head of the queue does not fit. The
 /// *shadow time* is the earliest time at which all resources of the head are expected to be free.
 /// Other jobs that fit then start in queue order if they are expected to end by the shadow time, or
-/// if they only use capacity that the head does not need at that time.
-///
-/// The source is Lifka, "The ANL/IBM SP scheduling system", JSSPP 1995, as described by Mu'alem and
-/// Feitelson, IEEE TPDS 12(6), 2001, section 2, for one resource and in the order of arrival. Our
-/// extension to several resources uses the remaining capacity of each. The capacity of a job that
-/// is expected to end exactly at the shadow time is available then. Jobs are never killed, so a job
-/// that exceeds its estimate may end at any time.
-///
-/// On a fleet, the rule reserves as many servers as the head needs, on which it is expected to fit
-/// first, and starts other jobs in queue order on the other servers. A job that needs one server
-/// can also start on a reserved server if the rule above allows it.
-///
-/// If the head is blocked, an arrival takes `O(R + log n)`. A completion takes `O(R · running)` to
-/// compute the shadow time, and a start takes `O(K log n)`. For a new head, all servers are
-/// searched in `O(N log N)`. After that, only servers on which a job ended can be better.
+/// if they only use capacity that the head does not need at that time. The source is Lifka, "The
+/// ANL/IBM SP scheduling system", JSSPP 1995, as described by Mu'alem and Feitelson, IEEE TPDS
+/// 12(6), 2001, section 2, for one resource and in the order of arrival. Our extension to several
+/// resources uses the remaining capacity of each. A job that is expected to end exactly at the
+/// shadow time frees its capacity then. Jobs that exceed their estimate are not killed. On a fleet,
+/// the rule reserves the servers on which the head is expected to fit first, and starts other jobs
+/// in queue order on the other servers. A job of one server can also start on a reserved one
+/// if the rule above allows it. If the head is blocked, an arrival takes `O(R + log n)`, a
+/// completion `O(R · running)` to compute the shadow time, and a start `O(K log n)`. For a new
+/// head, all servers are searched in `O(N log N)`.
 #[derive(Clone, Debug)]
 pub(super) struct Easy<Q> {
     queue: Q,
@@ -64,7 +59,7 @@ impl<Q: Queue> Easy<Q> {
     fn go_on(&mut self, system: &mut System) {
         self.queue.restore_order(system);
         while let Some(head) = self.queue.first(system) {
-            // A new head may start on servers that were reserved for the previous one.
+            // A new head may start on the servers of the previous one.
             if self.servers > 1 && self.head.is_some_and(|(own, _)| own != head) {
                 self.release(system);
             }
@@ -114,7 +109,6 @@ impl<Q: Queue> Easy<Q> {
         self.reserved = 0;
     }
 
-    /// Reserves servers for the head of the queue, or better servers after a completion.
     fn reserve(&mut self, head: usize, system: &mut System) {
         let Some(number) = self.queue.number(head, system) else {
             return;
@@ -205,7 +199,6 @@ impl<Q: Queue> Easy<Q> {
         next.map(|(_, waiting, k)| (waiting, k))
     }
 
-    /// Returns the maximum estimate for a job of type `i` to start on this reserved server.
     #[inline]
     fn limit(&self, i: usize, own: &Reservation, system: &System) -> f64 {
         if covers(&own.extra, system.demand(i)) {

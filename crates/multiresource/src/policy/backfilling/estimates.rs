@@ -11,8 +11,7 @@ pub enum Estimates {
     Inflated(f64),
     /// The mean size of the type of each job. A job may run longer than this.
     Means,
-    /// The [information](crate::workload::SizeInformation) that the workload declares: limits or
-    /// sizes.
+    /// The limits or sizes that the workload [declares](crate::workload::SizeInformation).
     Limits,
 }
 
@@ -61,7 +60,7 @@ impl SizeEstimates {
         match self.estimates {
             Estimates::Inflated(f) => inflated(f, job, system.work_left(job)),
             Estimates::Means => self.means[i],
-            // The value must be finite, because a job without a limit also ends at some point.
+            // Finite, because a job without a limit also ends at some point.
             Estimates::Limits => system.limit_left(job).min(f64::MAX),
         }
     }

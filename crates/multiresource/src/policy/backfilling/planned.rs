@@ -7,16 +7,12 @@ use crate::policy::{Event, Information, Job, Policy, System};
 
 /// Backfilling on one server, based on a plan that is created from scratch for each decision.
 ///
-/// Each job, in queue order, is planned at the earliest time at which it fits, for its whole limit,
-/// next to the running jobs and the jobs before it. If this time is now, the job starts. The first
-/// `most` jobs that do not start stay in the plan, and the jobs behind them only start if they fit
-/// next to it.
-///
-/// With one reservation, this is EASY backfilling if no job runs longer than its limit. With
-/// reservations for all jobs, it is conservative backfilling (Mu'alem and Feitelson, IEEE TPDS
-/// 12(6), 2001, section 2), but reservations are not kept: a new job may be placed before a waiting
-/// job, and the order may change over time.
-///
+/// Each job, in queue order, is planned at the earliest time at which it fits next to the running
+/// jobs and the plan, for its whole limit. If this is now, the job starts. Only the first `most`
+/// jobs that do not start stay in the plan.
+/// With one reservation, this is EASY backfilling if no job runs longer than its limit, and with
+/// reservations for all, conservative backfilling (Mu'alem and Feitelson, IEEE TPDS 12(6), 2001,
+/// section 2), except that reservations are not kept: a new job may be placed before a waiting job.
 /// If no waiting job fits, a decision takes `O(K)`. Otherwise it takes `O(waiting · log waiting)`,
 /// and `O(R · (running + planned))` for each job that is planned or fits.
 #[derive(Clone, Debug)]

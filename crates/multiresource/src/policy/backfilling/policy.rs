@@ -96,15 +96,11 @@ impl BackfillingConfig {
     }
 
     fn choices(&self) -> Backfilling {
-        let estimates = match self.estimate {
-            Some(_) => Estimates::Limits,
-            None => Estimates::Means,
-        };
         Backfilling {
             order: self.order,
             estimate: self.estimate.unwrap_or_default(),
             reservations: self.reservations,
-            estimates,
+            estimates: (self.estimate).map_or(Estimates::Means, |_| Estimates::Limits),
             placement: self.placement.unwrap_or_default(),
             longest_wait: self.longest_wait,
         }
@@ -308,8 +304,7 @@ impl Backfilling {
     /// A description of the names that are accepted by [`Backfilling::parse`].
     pub const NAMES: &str = "BACKFILLING+ORDER or BACKFILLING+ORDER+ESTIMATE, such as easy+sjf+history; backfilling: easy (the head of the queue has a reservation), conservative (all jobs have one), first-fit (no job has one) or strict (no job passes the head); order: fcfs (arrival), sjf (shortest first), saf (smallest area first), widest (largest share first) or wfp3; estimate: limit (default), ratio (limit times the usual ratio), history (recent similar jobs), tree (a regression), or size";
 
-    /// Parses a rule such as `easy+sjf`, `first-fit+saf+history` or `easy+wfp3+size`. Returns
-    /// `None` if there is no `+`.
+    /// Parses a rule such as `easy+sjf` or `first-fit+saf+history`; `None` if there is no `+`.
     ///
     /// # Errors
     /// Returns an error if a word is unknown. The message lists the valid words.
@@ -357,8 +352,7 @@ impl Backfilling {
         })
     }
 
-    /// Returns the online rule, which uses the information that the workload declares, or the sizes
-    /// if it declares none.
+    /// Returns the online rule, which uses the declared information, or the sizes if there is none.
     ///
     /// # Errors
     /// Returns an error if the rule needs limits or sizes that are not known.
@@ -369,10 +363,9 @@ impl Backfilling {
         let has_sizes = matches!(known, None | Some(SizeInformation::Size));
         let sizes = self.estimates != Estimates::Limits || has_sizes;
         require_known(workload, sizes)?;
-        let estimates = if sizes {
-            Estimates::Inflated(1.0)
-        } else {
-            Estimates::Limits
+        let estimates = match sizes {
+            true => Estimates::Inflated(1.0),
+            false => Estimates::Limits,
         };
         Ok(Backfilling { estimates, ..self }.over(fleet))
     }

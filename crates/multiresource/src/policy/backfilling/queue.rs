@@ -6,15 +6,13 @@ use super::shortest::MinEstimateTree;
 use crate::policy::{Event, Information, Job, System};
 use crate::workload::Workload;
 
-/// A queue of waiting jobs that have an order and an estimate. It is enough to check the first job
-/// of each type, because all of them need the same capacity. The owner must report all events, and
-/// start jobs through the queue.
+/// A queue of waiting jobs with an order and an estimate, which is told of all events and starts
+/// all jobs. All jobs of a type need the same capacity, so it is enough to check the first ones.
 pub(in crate::policy) trait Queue: Clone + Send + 'static {
     /// The rank of a job. A lower rank comes first, and then the older job.
     type Rank: PartialOrd + Copy;
 
-    /// If `true`, a fleet also makes a single decision for simultaneous events, so that the first
-    /// of the jobs that arrive together can be found.
+    /// If `true`, a fleet also decides once for simultaneous events, to find their first job.
     const DECIDES_ONCE: bool = false;
 
     fn knows(&self) -> Information;
@@ -26,8 +24,7 @@ pub(in crate::policy) trait Queue: Clone + Send + 'static {
     /// Returns `true` if the head of the queue does not change when a new job of type `i` arrives.
     fn keeps_head(&mut self, i: usize, head: (usize, u64), system: &System) -> bool;
 
-    /// Returns `true` if the first job of type `i` has waited so long that it gets a reservation
-    /// even if other jobs do not.
+    /// Returns `true` if the first job of type `i` gets a reservation because of its waiting time.
     fn is_overdue(&self, _i: usize) -> bool {
         false
     }
@@ -36,8 +33,7 @@ pub(in crate::policy) trait Queue: Clone + Send + 'static {
 
     fn first_fitting(&self, system: &System) -> Option<usize>;
 
-    /// Returns the rank and number of the first job of type `i`, or [`u64::MAX`] as the number if
-    /// there is no such job.
+    /// Returns the rank and number of the first job of type `i`, [`u64::MAX`] if there is none.
     fn first_key(&self, i: usize, system: &System) -> (Self::Rank, u64);
 
     fn number(&self, i: usize, system: &System) -> Option<u64> {

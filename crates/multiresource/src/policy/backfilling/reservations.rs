@@ -86,7 +86,6 @@ impl Reservations {
         )
     }
 
-    /// Checks if the servers support the reservations.
     pub(super) fn suit(self, fleet: &Fleet) -> Result<(), Unsuitable> {
         match self {
             Reservations::Few(0) => Err(Unsuitable("expected at least 1".into())),

@@ -65,8 +65,7 @@ impl Running {
         let demand = system.demand(i);
         free.clear();
         free.extend((0..demand.len()).map(|j| system.free_on(n, j)));
-        // If there are enough free units, but no device on which the job fits, another job must
-        // end.
+        // Without a device for it, a job waits even if there are enough free units.
         let mut from = if system.fits_on(i, n) {
             system.now()
         } else {

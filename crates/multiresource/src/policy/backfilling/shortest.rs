@@ -2,7 +2,6 @@ use crate::policy::Job;
 
 /// The waiting jobs of one type in the order of arrival, with a tournament tree of their estimates.
 /// The oldest job within a limit can be found in `O(log n)`.
-///
 /// A full tree is built again without the removed jobs, twice as large if more than half of it is
 /// in use, so the amortized cost of a job is `O(log n)`.
 #[derive(Clone, Debug, Default)]

@@ -14,7 +14,7 @@ struct Kind {
     resource: usize,
     size: u64,
     demand: Vec<u64>,
-    /// The number of units that are in use, for each server and each device.
+    /// Servers × devices.
     used: Vec<Vec<u64>>,
 }
 
@@ -48,8 +48,7 @@ impl Devices {
         })
     }
 
-    /// Assigns devices to a job of type `i` that starts on server `n`, where it fits. One that ran
-    /// before may be spread over several devices.
+    /// Assigns devices to a job that fits. One that ran before may be spread over several.
     pub(super) fn take(&mut self, i: usize, n: usize, slot: usize) {
         if self.held.len() <= slot && !self.kinds.is_empty() {
             self.held.resize(slot + 1, Vec::new());

@@ -87,9 +87,8 @@ pub enum Placement {
     Best,
 }
 
-/// The jobs and the free capacity of each server of a fleet, numbered shape by shape in the order
-/// of the workload. It takes `O(K)` to start or end a job, and `O(log N)` to find the first server
-/// on which a job fits, or one with the least free capacity, which is divided into levels.
+/// The jobs and the free capacity of each server of a fleet, numbered shape by shape. It takes
+/// `O(K)` to start or end a job, and `O(log N)` to find a server on which a job fits.
 #[derive(Clone, Debug)]
 pub(super) struct Hosts {
     types: usize,
@@ -100,12 +99,11 @@ pub(super) struct Hosts {
     devices: Devices,
     pub(super) resumes: bool,
     most: Vec<f64>,
-    /// The capacity in use in packed form (servers × words).
+    /// Servers × words.
     used: Vec<u64>,
-    /// The number of jobs or tasks that are running (servers × types).
+    /// Servers × types.
     running: Vec<u32>,
     openings: Openings,
-    /// Only for [`Placement::Best`].
     levels: Option<Levels>,
     before: Vec<u64>,
     locked: Vec<bool>,
@@ -113,17 +111,15 @@ pub(super) struct Hosts {
     pub(super) of_slot: Vec<Vec<usize>>,
     tasks: Vec<u64>,
     pub(super) free: Vec<u64>,
-    /// The units that others use (servers × resources). `None` if they have never used any.
+    /// Servers × resources. `None` if others have never used any.
     others: Option<Vec<u64>>,
     packing: Packing,
     audited: usize,
-    /// The servers of the last job that has ended.
     pub(super) freed: Vec<usize>,
 }
 
 impl Hosts {
-    /// The number of servers that are checked by a single [audit](Hosts::is_sound).
-    const AUDITED: usize = 64;
+    const SERVERS_PER_AUDIT: usize = 64;
 
     pub(super) fn new(fleet: &Fleet) -> Self {
         let packing = Packing::new(fleet.envelope());
@@ -179,7 +175,6 @@ impl Hosts {
         self.shapes[n] as usize
     }
 
-    /// Returns the number of running jobs or tasks of each type (K) on server `n`.
     pub(super) fn running(&self, n: usize) -> &[u32] {
         &self.running[n * self.types..][..self.types]
     }
@@ -188,13 +183,11 @@ impl Hosts {
         self.nodes[i] as usize
     }
 
-    /// Returns whether a job of type `i`, or a task of one, fits on server `n`.
     #[inline]
     pub(super) fn fits_on(&self, i: usize, n: usize) -> bool {
         self.packed.fits(self.used_by(n), i, 1) && (self.resumes || self.devices.fits(i, n))
     }
 
-    /// Returns `true` if one more job of type `i` fits on servers that are not locked.
     #[inline]
     pub(super) fn fits(&self, i: usize) -> bool {
         self.openings.open[i].len >= self.nodes(i)
@@ -349,7 +342,7 @@ impl Hosts {
         (0..self.count()).filter(holds).count() >= self.nodes(i)
     }
 
-    /// Checks the number of tasks against `running` (length K) and counts some servers again.
+    /// Checks the number of tasks and some of the servers.
     pub(super) fn is_sound(&mut self, running: &[u32]) -> bool {
         let tasks = running.iter().zip(&self.nodes);
         let tasks = tasks.map(|(jobs, nodes)| u64::from(*jobs) * u64::from(*nodes));
@@ -359,12 +352,12 @@ impl Hosts {
             let is_sound = self.free_on(n, j) == left.saturating_sub(used);
             is_sound && used <= self.units[self.shape(n)][j]
         };
-        let are_sound = (0..Hosts::AUDITED.min(self.count())).all(|k| {
+        let are_sound = (0..Hosts::SERVERS_PER_AUDIT.min(self.count())).all(|k| {
             let n = (self.audited + k) % self.count();
             let are_free = (0..self.free.len()).all(|j| is_free(n, j));
             are_free && self.devices.are_sound(n, |j| self.used_of(n, j))
         });
-        self.audited = (self.audited + Hosts::AUDITED) % self.count();
+        self.audited = (self.audited + Hosts::SERVERS_PER_AUDIT) % self.count();
         are_counted && are_sound
     }
 
@@ -406,8 +399,8 @@ impl Hosts {
         }
     }
 
-    /// Returns the level of the largest free fraction of a resource on server `n`, relative to the
-    /// largest server.
+    /// Returns the level of the largest free fraction of a resource, relative to the largest
+    /// server.
     #[inline]
     fn level(&self, n: usize) -> u8 {
         let used = self.used_by(n);

@@ -116,7 +116,7 @@ impl Openings {
 pub(super) struct Levels {
     of: Vec<u8>,
     servers: Vec<Open>,
-    /// The number of servers on which a type fits, for each type and each level.
+    /// Types × levels.
     fitting: Vec<u32>,
     any: Vec<[u64; 2]>,
 }

@@ -116,8 +116,7 @@ impl PolicyConfig for MaxWeightConfig {
         true
     }
 
-    /// The proof requires that the maximum is always found, but a search that is stopped early may
-    /// miss it.
+    /// The proof requires the maximum, which a search that is stopped early may miss.
     fn is_proved_stable(&self, workload: &Workload) -> bool {
         let is_memoryless = workload.types().iter().all(JobType::is_memoryless);
         is_memoryless && workload.is_poisson() && few_maximal(&Packing::new(workload)).is_some()
@@ -219,13 +218,12 @@ const EXPONENTS: &[f64] = &[
 const EAGERNESS: &[f64] = &[0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 5.0];
 const HASTE: &[f64] = &[0.0, 0.1, 0.2, 0.35, 0.5, 0.7, 1.0, 1.5, 3.0];
 
-/// The number of counts that a scan checks in the time of a simple decision, and the time for
-/// branch and bound in simple decisions.
+/// Counts scanned in the time of a simple decision, and simple decisions per branch and bound.
 const SCANNED: f64 = 1_500.0;
 const BOUNDED: f64 = 20.0;
 
-/// The step sizes for tuning: the exponent of the service rates by which all values are changed,
-/// and the factor for a single value, if there are at most `FEW_TYPES`.
+/// The exponent of the service rates for a step of all values, and the factor for one of few
+/// values.
 const SPEED: f64 = 0.125;
 const ALONE: f64 = 1.25;
 const FEW_TYPES: usize = 8;

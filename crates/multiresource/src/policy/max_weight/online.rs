@@ -11,23 +11,19 @@ use crate::workload::Workload;
 /// Automatic Control 37(12), 1992, in the version in continuous time with preemption that the MSR
 /// paper uses for its comparison. The schedules are limited to `u ≤ Q`, which is also
 /// throughput-optimal and much better if a schedule contains many jobs.
-///
 /// The *weighted* form `argmax Σ_i c_i Q_i^a u_i`, where `u ≤ Q` and `c, a > 0`, is also
 /// throughput-optimal, with the Lyapunov function `Σ c_i Q_i^(a+1)/μ_i` (Eryilmaz, Srikant,
 /// Perkins, IEEE/ACM Transactions on Networking 13(2), 2005). If `a < 1`, jobs have a shorter
 /// delay, because the rule tries to keep the server full instead of serving the longest queue.
 ///
-/// If `S` has few maximal schedules (at most 20 000 counts in total), the weights of all of them
-/// are updated after each event, and the maximum is exact. Ties are broken in lexicographic order,
-/// as for the known values from elsewhere, so that the rule is a function of `Q` only. With four
-/// types, this is 5 % better than keeping the current schedule.
-///
-/// Otherwise, the maximum is the solution of a bounded knapsack problem, which is found by branch
-/// and bound ([`Knapsack`]) from the current schedule, which is kept if no other one is better. It
-/// takes `O(K R)` if all jobs fit, or else a few times `O(K R log K)` to compute prices for the
-/// resources, after which one branch is usually enough: 1 to 10 µs with 20 to 100 types. The worst
-/// case is exponential in `K`, so the search stops after a number of steps, with the best schedule
-/// that was found.
+/// If `S` has few maximal schedules (at most 20 000 counts in total), all of their weights are
+/// updated after each event. Ties are broken in lexicographic order, so that the rule is a function
+/// of `Q` only, which is 5 % better with four types than keeping the current schedule.
+/// Otherwise, it is the solution of a bounded knapsack problem by branch and bound ([`Knapsack`]),
+/// and the current schedule is kept if no other one is better. This takes `O(K R)` if all jobs fit,
+/// or else a few times `O(K R log K)` to compute prices for the resources, after which one branch
+/// is usually enough: 1 to 10 µs with 20 to 100 types. The worst case is exponential in `K`, so the
+/// search stops after a number of steps with the best schedule that was found.
 #[derive(Clone, Debug)]
 pub struct MaxWeight {
     pub(super) weights: Weights,
@@ -35,12 +31,10 @@ pub struct MaxWeight {
     maximum: Maximum,
 }
 
-/// The maximum total number of counts for which all maximal schedules are scanned.
-const WORK: usize = 20_000;
+const SCANNED_COUNTS: usize = 20_000;
 
-/// The maximum number of search steps, about 10 µs. It is reached if many schedules have nearly the
-/// same weight, for example with the prices of the program.
-const STEPS: usize = 1_000;
+/// About 10 µs, which are needed if many schedules have nearly the same weight.
+const SEARCH_STEPS: usize = 1_000;
 
 const VISITS: usize = 2_000_000;
 
@@ -51,13 +45,12 @@ enum Maximum {
 }
 
 impl MaxWeight {
-    /// Creates the published rule, in which a job weighs the number of jobs of its type.
-    pub fn plain(workload: &Workload) -> Self {
+    #[cfg(test)]
+    pub(crate) fn plain(workload: &Workload) -> Self {
         MaxWeight::weighted(workload, &MaxWeightConfig::plain(workload.types().len()))
     }
 
-    /// Creates the rule with the given weights.
-    pub fn weighted(workload: &Workload, policy: &MaxWeightConfig) -> Self {
+    pub(crate) fn weighted(workload: &Workload, policy: &MaxWeightConfig) -> Self {
         let packing = Packing::new(workload);
         MaxWeight {
             weights: Weights::of_policy(policy),
@@ -78,8 +71,7 @@ impl MaxWeight {
         }
     }
 
-    /// Returns the schedule with the maximum weight after this event. `None` for a clock, which
-    /// does not change any weight.
+    /// Returns the schedule with the maximum weight after this event; `None` for a clock.
     pub(super) fn choose(&mut self, event: Event, system: &System) -> Option<&[u32]> {
         let (i, before) = match event {
             Event::Arrival(i) => (i, system.present(i) - 1),
@@ -150,7 +142,7 @@ impl Policy for MaxWeight {
 }
 
 pub(super) fn few_maximal(packing: &Packing) -> Option<Vec<Schedule>> {
-    maximal(packing, WORK / packing.types(), VISITS)
+    maximal(packing, SCANNED_COUNTS / packing.types(), VISITS)
 }
 
 /// The weights of all maximal schedules, which are enough, because each `u ≤ Q` is part of a
@@ -202,7 +194,7 @@ impl Bound {
         let most = (0..packing.types()).map(|i| packing.max_jobs_alone(i));
         let most: Vec<u32> = most.collect();
         Bound {
-            knapsack: Knapsack::new(packing).at_most(STEPS),
+            knapsack: Knapsack::new(packing).at_most(SEARCH_STEPS),
             values: vec![0; most.len()],
             bounds: most.clone(),
             most,
@@ -233,8 +225,8 @@ pub(super) struct Weights {
 
 const UNIT: f64 = (1 << 20) as f64;
 
-/// Above this, a weight only increases by 1 for each job, so that the sum of a few thousand weights
-/// is below `2^53`, but weights are unbounded, as the proof of stability requires.
+/// Above this, a weight only increases by 1 for each job: a few thousand sum up to less than
+/// `2^53`, but weights are unbounded, as the proof of stability requires.
 const MOST: f64 = (1_u64 << 42) as f64;
 
 const FEW: u64 = 1024;

@@ -9,8 +9,7 @@ use crate::workload::Workload;
 ///
 /// A running job of type `i` weighs `w_i = c_i Q_i^a`, where `Q_i` is the number of jobs of this
 /// type in the system. After each event, the rule computes the best schedule as in [`MaxWeight`],
-/// and compares three actions by the total weight `W` of the jobs that run immediately after the
-/// action:
+/// and compares three actions by the total weight `W` of the jobs that run immediately after it:
 ///
 /// - *fill*: the running jobs continue, and waiting jobs that fit start in descending order of the
 ///   ratio of the weight to the dominant share;
@@ -30,10 +29,8 @@ use crate::workload::Workload;
 ///
 /// where `F` is the time until the jobs that are missing in *fill* are done at the rate of the best
 /// schedule, and `N` is the number of jobs in the system, all of which are delayed.
-///
 /// This rule was created for this project. For a system that serves one queue at a time, Duenyas
-/// and Van Oyen (Management Science 42, 1996) compare a setup with its backlog in the same way. A
-/// decision takes `O(K)` in addition to MaxWeight.
+/// and Van Oyen (Management Science 42, 1996) compare a setup with its backlog in the same way.
 #[derive(Clone, Debug)]
 pub struct MaxWeightSetups {
     best: MaxWeight,
@@ -41,7 +38,6 @@ pub struct MaxWeightSetups {
     rates: Vec<f64>,
     shares: Vec<f64>,
     weights: Vec<f64>,
-    /// The best schedule with the jobs that are in the system.
     most: Schedule,
     fill: Schedule,
     ahead: Schedule,

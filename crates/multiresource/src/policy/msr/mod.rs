@@ -166,8 +166,7 @@ impl MsrConfig {
         }
     }
 
-    /// Checks that the chain (N × N) is irreducible and that the weights are its stationary
-    /// distribution.
+    /// Checks that the chain (N × N) is irreducible and that the weights are stationary.
     fn check_chain(&self, rates: &[Vec<f64>], findings: &mut Findings) {
         let count = self.schedules.len();
         findings.length("rates", rates.len(), count, "schedule");
@@ -250,15 +249,13 @@ impl PolicyConfig for MsrConfig {
                 "; if the schedule does not use all of the capacity, other waiting jobs can use it"
             }
         };
+        let chain = self.rates.as_ref();
+        let order = chain.map_or(" in turn", |_| " in the order of a Markov chain");
         match self.order.len() {
             1 => format!("MSR: a single schedule is used for all types{left}."),
             count => format!(
                 "MSR: the policy uses {count} schedules{}. A clock ends each schedule after an exponential time, on average once per {:.4} {} of work; {way}{left}.",
-                if self.rates.is_some() {
-                    " in the order of a Markov chain"
-                } else {
-                    " in turn"
-                },
+                order,
                 1.0 / self.switching_rate,
                 workload.time_unit()
             ),
@@ -311,8 +308,7 @@ impl PolicyConfig for MsrConfig {
         self.setup_rate
     }
 
-    /// The policy is stable because all loads are `ρ_i < 1` and the types do not depend on each
-    /// other.
+    /// All loads are `ρ_i < 1`, and the types do not depend on each other.
     fn is_proved_stable(&self, workload: &Workload) -> bool {
         workload.types().iter().all(JobType::is_memoryless)
     }

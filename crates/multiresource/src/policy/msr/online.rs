@@ -13,14 +13,13 @@ use crate::workload::Workload;
 const SWITCH: usize = 0;
 
 /// The online rule of a Markovian Service Rate policy (the MSR paper, §5.1 and §8.2). It uses one
-/// schedule until the switch clock rings, and then takes the route to the next schedule. A decision
-/// only checks the types that wait for a slot, are drained, or have another count after a switch.
+/// schedule until the switch clock rings, and then takes the route to the next schedule.
 #[derive(Clone, Debug)]
 pub struct Msr {
     policy: MsrConfig,
     service_rates: Vec<f64>,
     shares: Vec<f64>,
-    /// For each position in the loop, the types whose counts differ from the schedule before.
+    /// By position, the types with another count than before.
     differing: Vec<Vec<usize>>,
     leaving: Vec<Vec<(usize, f64)>>,
     /// Position in the loop of the working schedule, or of the destination of the route.
@@ -30,12 +29,12 @@ pub struct Msr {
     clocked: FixedBitSet,
     /// Set to `true` if no job fitted after the last decision in which any job could start.
     full: bool,
-    /// The capacity that is neither in use nor reserved when jobs are admitted.
     free: Vec<u64>,
 }
 
 impl Msr {
-    pub(in crate::policy) fn new(policy: &MsrConfig, workload: &Workload) -> Self {
+    /// Creates the rule of a policy that was checked against this workload.
+    pub fn new(policy: &MsrConfig, workload: &Workload) -> Self {
         let (types, positions) = (workload.types().len(), policy.order.len());
         let differing = |position: usize| -> Vec<usize> {
             if policy.rates.is_some() {
@@ -67,14 +66,14 @@ impl Msr {
     }
 
     /// Returns the working schedule, or the destination of the route, and whether it is working.
-    pub(in crate::policy) fn schedule(&self) -> (&[u32], bool) {
+    pub fn schedule(&self) -> (&[u32], bool) {
         (self.policy.schedule(self.position), self.working)
     }
 
     fn is_moving(&self, i: usize) -> bool {
         match self.policy.route.drain {
             Drain::Concurrent => self.slots.moving.contains(i),
-            Drain::Sequential => next([&self.slots.moving], 0) == Some(i),
+            Drain::Sequential => self.slots.moving.ones().next() == Some(i),
         }
     }
 
@@ -105,12 +104,11 @@ impl Msr {
             return;
         }
         let mut from = 0;
-        while let Some(i) = next([&self.slots.moving, &self.slots.short], from) {
+        while let Some(i) = next([&self.slots.moving, &self.slots.short], &mut from) {
             while system.running(i) > self.slots.target[i] {
                 system.stop(i);
             }
             self.slots.set(i, self.slots.target[i], system);
-            from = i + 1;
         }
     }
 
@@ -118,7 +116,7 @@ impl Msr {
         while let Some(i) = self.next_to_lower(system) {
             self.lower(i, system);
         }
-        if next([&self.slots.moving], 0).is_none() {
+        if self.slots.moving.is_clear() {
             self.arrive(system);
         } else if self.policy.route.admission == Admission::Eager {
             self.admit(system);
@@ -139,7 +137,7 @@ impl Msr {
         };
         match self.policy.route.drain {
             Drain::Concurrent => slots.moving.ones().find(at_once),
-            Drain::Sequential => next([&slots.moving], 0).filter(at_once),
+            Drain::Sequential => slots.moving.ones().next().filter(at_once),
         }
     }
 
@@ -172,45 +170,41 @@ impl Msr {
     fn arrive(&mut self, system: &mut System) {
         self.working = true;
         let mut from = 0;
-        while let Some(i) = next([&self.slots.short], from) {
+        while let Some(i) = next([&self.slots.short], &mut from) {
             self.slots.set(i, self.slots.target[i], system);
-            from = i + 1;
         }
         for (clock, rate) in &self.leaving[self.position] {
             system.set_clock(*clock, *rate);
         }
     }
 
-    /// Increases the count of each type that does not have enough slots, in type order, by the
-    /// number that fits next to all slots that hold capacity.
+    /// Adds slots of the types that do not have enough, in type order, while they fit.
     fn admit(&mut self, system: &mut System) {
-        if next([&self.slots.short], 0).is_none() {
+        if self.slots.short.is_clear() {
             return;
         }
         for (j, free) in self.free.iter_mut().enumerate() {
             *free = system.free(j);
         }
         for i in self.slots.empty.ones() {
-            // The system counts the held capacity of a slot without a job as free. If backfilled
-            // jobs use it, no capacity is left for admission.
+            // The system counts the capacity of a slot without a job as free. Backfilled jobs may
+            // use it.
             let empty = u64::from(self.slots.serving[i] - system.running(i));
             for (free, d) in self.free.iter_mut().zip(system.demand(i)) {
                 *free = free.saturating_sub(empty * d);
             }
         }
         let mut from = 0;
-        while let Some(i) = next([&self.slots.short], from) {
+        while let Some(i) = next([&self.slots.short], &mut from) {
             let mut serving = self.slots.serving[i];
             while serving < self.slots.target[i] && self.take_slot(i, serving, system) {
                 serving += 1;
             }
             self.slots.set(i, serving, system);
-            from = i + 1;
         }
     }
 
-    /// Takes the capacity of one more slot of type `i`. Returns `false` if it is not available. The
-    /// slot of a backfilled job, which is already running, does not need any.
+    /// Takes the capacity of one more slot of type `i`, unless a backfilled job already has it.
     fn take_slot(&mut self, i: usize, serving: u32, system: &System) -> bool {
         if system.running(i) > serving {
             return true;
@@ -224,9 +218,8 @@ impl Msr {
 
     fn fill(&mut self, system: &mut System) {
         let mut from = 0;
-        while let Some(i) = next([&self.slots.empty], from) {
+        while let Some(i) = next([&self.slots.empty], &mut from) {
             self.fill_type(i, system);
-            from = i + 1;
         }
         self.full = self.may_backfill(system);
         while self.full
@@ -236,8 +229,8 @@ impl Msr {
         }
     }
 
-    /// Returns `true` if jobs without a slot can start. During a route, they cannot if a job is
-    /// waiting for a slot of the destination or they would be preempted into a setup at once.
+    /// Returns `true` if jobs without a slot can start: on a route, only if no job waits for a slot
+    /// of the destination and they would not be preempted into a setup at once.
     fn may_backfill(&self, system: &System) -> bool {
         let setups = self.policy.preemption == Preemption::Setup;
         self.policy.backfill == Backfill::FirstFit
@@ -274,14 +267,12 @@ impl Msr {
 
     fn set_clocks(&mut self, system: &mut System) {
         let mut from = 0;
-        while let Some(i) = next([&self.slots.moving, &self.clocked], from) {
+        while let Some(i) = next([&self.slots.moving, &self.clocked], &mut from) {
             let rate = self.is_moving(i).then(|| self.clock_rate(i, system));
             self.set_clock(i, rate.unwrap_or(0.0), system);
-            from = i + 1;
         }
     }
 
-    /// Returns the rate at which a type that is being drained loses slots that do not have a job.
     fn clock_rate(&self, i: usize, system: &System) -> f64 {
         if self.policy.preemption == Preemption::Setup {
             let rate = self.policy.setup_rate.expect("setups have a rate");
@@ -332,7 +323,6 @@ impl Msr {
         }
     }
 
-    /// Removes the slot of a completed job of type `i` if the type is draining.
     fn lose_slot(&mut self, i: usize, system: &mut System) {
         if self.policy.preemption != Preemption::None {
             return;
@@ -342,15 +332,17 @@ impl Msr {
         let before = slots.serving[i].max(system.running(i) + 1) > slots.target[i];
         let moving = match self.policy.route.drain {
             Drain::Concurrent => before,
-            Drain::Sequential => before && next([&slots.moving], 0).is_none_or(|first| first >= i),
+            Drain::Sequential => {
+                before && slots.moving.ones().next().is_none_or(|first| first >= i)
+            }
         };
         if moving && system.running(i) < slots.serving[i] {
             self.slots.set(i, self.slots.serving[i] - 1, system);
         }
     }
 
-    /// Starts jobs after an arrival or a completion that does not change the slots: waiting jobs of
-    /// this type, and of other types if backfilled jobs blocked them.
+    /// Starts jobs of this type, and of others that backfilled jobs blocked, if no slots have
+    /// changed.
     fn refill(&mut self, event: Event, system: &mut System) {
         match event {
             Event::Arrival(i) | Event::Completion(i) if self.policy.backfill == Backfill::None => {
@@ -413,12 +405,11 @@ impl Policy for Msr {
     fn describe_state(&self, names: &[&str], _: &System) -> Option<String> {
         let (schedule, reached) = self.schedule();
         let slots = in_words(schedule.iter().copied().enumerate(), names);
-        Some(if reached {
-            format!("uses the schedule of {slots} until its clock rings")
-        } else {
-            format!(
+        Some(match reached {
+            true => format!("uses the schedule of {slots} until its clock rings"),
+            false => format!(
                 "moves to the schedule of {slots}; jobs that do not have a slot in it run to completion"
-            )
+            ),
         })
     }
 

@@ -2,10 +2,9 @@ use fixedbitset::FixedBitSet;
 
 use super::super::System;
 
-/// The slots of each type, and in the destination schedule. The types for which the numbers of
-/// slots, running jobs and destination slots differ are kept in sets, so that a decision does not
-/// check any other types. If the slots or the running jobs of a type have changed, [`Slots::look`]
-/// must be called.
+/// The slots of each type. The types for which the numbers of slots, running jobs and destination
+/// slots differ are kept in sets, so that decisions skip the others. [`Slots::look`] must be called
+/// for a type whose slots or running jobs have changed.
 #[derive(Clone, Debug)]
 pub(super) struct Slots {
     pub serving: Vec<u32>,

@@ -32,8 +32,7 @@ pub struct PartitionConfig {
 }
 
 impl PartitionConfig {
-    /// Returns the indices of the shape and of the schedule of each server (N) in assignment `m`,
-    /// by shape.
+    /// Returns the shape and the schedule of each server (N), by shape, in assignment `m`.
     pub fn places(&self, m: usize) -> Vec<(usize, usize)> {
         let shapes = self.assignments[m].iter().enumerate();
         let each = shapes.flat_map(|(h, servers)| servers.iter().enumerate().map(move |s| (h, s)));
@@ -56,8 +55,7 @@ impl PartitionConfig {
     }
 
     /// Returns the number of jobs of each type (K) that can run at the same time in assignment `m`:
-    /// the number of slots, or of disjoint sets of slots on different servers for a type that needs
-    /// several servers (see `nodes`).
+    /// the slots, or the sets of slots on different servers of a type that needs several (`nodes`).
     pub fn jobs(&self, m: usize, nodes: &[u32]) -> Vec<u64> {
         let mut jobs = self.slots(m);
         for (i, jobs) in jobs.iter_mut().enumerate() {
@@ -68,9 +66,8 @@ impl PartitionConfig {
         jobs
     }
 
-    /// Returns the largest `G` for which `Σ_n min(p_n, G) ≥ g G`, where `g` is `nodes` and `p_n` is
-    /// the number of type-i slots of server `n`. The slots, sorted by server, can then be given to
-    /// `G` jobs in turn.
+    /// Returns the largest `G` for which `Σ_n min(p_n, G) ≥ g G`, where `g` is `nodes` and server
+    /// `n` has `p_n` slots of type `i`. The slots by server can then be dealt to `G` jobs in turn.
     fn gangs(&self, m: usize, i: usize, nodes: u64) -> u64 {
         let shapes = self.schedules.iter().zip(&self.assignments[m]);
         let servers = shapes.flat_map(|(schedules, counts)| schedules.iter().zip(counts));

@@ -5,23 +5,19 @@ use crate::policy::hosts::{Hosts, Openings};
 use crate::policy::{Event, Policy, System};
 use crate::workload::{Fleet, JobType};
 
-/// The clock that ends an assignment. Clock `1 + i` ends an empty type-i slot of a server that is
-/// changing.
+/// Ends an assignment. Clock `1 + i` ends an empty type-i slot of a server that is changing.
 const SWITCH: usize = 0;
 
 /// Each server of a fleet has the slots of its schedule. A job starts in a free slot of its type.
 ///
 /// If there are several assignments, a clock switches from one to the next. A server whose schedule
-/// changes does not start any jobs until all of its slots have ended, where a slot without a job
-/// ends at the rate of a job. Then all of these servers are changed at the same time, so the number
-/// of slots of each type is a Markov chain that does not depend on the arrivals. With Poisson
-/// arrivals and exponential sizes, the queue of a type is positive recurrent if `λ_i E[S_i]` is
-/// less than the mean number of its slots. If the rule takes over, the jobs that do not have a slot
-/// leave after a finite mean time.
-///
+/// changes starts no jobs until all of its slots have ended, those without a job at the rate of a
+/// job. All of these servers are then changed at the same time, so the number of slots of each type
+/// is a Markov chain that does not depend on the arrivals. With Poisson arrivals and exponential
+/// sizes, the queue of a type is positive recurrent if `λ_i E[S_i]` is less than the mean number of
+/// its slots. Jobs of another rule, without a slot, leave after a finite mean time.
 /// A job that needs several servers has its slots on a fixed set of servers. If there are any such
 /// jobs, all servers are emptied for each switch.
-///
 /// A decision takes `O(K)`, and a switch takes `O(N K)`. This rule was created for this project.
 /// Its chain is the same as the chain of a Markovian Service Rate policy (the MSR paper, §5.1).
 #[derive(Clone, Debug)]
@@ -34,7 +30,6 @@ pub struct Partition {
     position: usize,
     leaving: Vec<bool>,
     left: u64,
-    /// The number of slots of each type without a job on the servers that are changing.
     phantoms: Vec<u64>,
     openings: Openings,
     gangs: Gangs,

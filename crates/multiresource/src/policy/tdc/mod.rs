@@ -1,7 +1,6 @@
-//! TDC (targets, drain, commitment). The values of a tuning parameter differ on purpose between the
-//! valid range ([`TdcConfig::check`](PolicyConfig::check)), the tuning grids below, and the
-//! starting points of tuning (`synthesis/choice/candidates.rs` in `synth-make`), some of which are
-//! between two points of a grid.
+//! TDC (targets, drain, commitment). The valid range of a parameter
+//! ([`TdcConfig::check`](PolicyConfig::check)), its grid below, and the points where tuning starts
+//! (`synthesis/choice/candidates.rs` in `synth-make`), also between grid points, differ on purpose.
 
 mod target;
 
@@ -84,9 +83,8 @@ pub enum TdcOrder {
 ///   `1 + δ` for the last selection. During a drain, a job can start if it is not longer than `κ`
 ///   times the remaining time, as if all running jobs that are not longer had already left.
 ///
-/// Targets are compared if a job has completed or if the first job of a type starts to wait, in
-/// `O((K + N) K)` for `N` schedules. This rule was created for this project. No proof of its
-/// stability is known.
+/// Targets are compared if a job completed or the first job of a type waits, in `O((K + N) K)` for
+/// `N` schedules. This rule was created for this project. No proof of its stability is known.
 #[derive(Clone, Debug)]
 struct Tdc<U> {
     fixed: Fixed<U>,
@@ -160,7 +158,6 @@ impl PolicyConfig for TdcConfig {
     }
 }
 
-// The grids for tuning: one step does not change the mean response time much.
 const EXPONENT: &[f64] = &[
     0.0, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.7, 0.85, 1.0,
 ];
@@ -214,7 +211,7 @@ impl<U: Words> Tdc<U> {
         if all_run {
             return;
         }
-        // The last selection comes first, because a high value means that more targets are skipped.
+        // The last selection comes first, because a high value skips more targets.
         self.consider(last, 1.0 + self.fixed.knobs.margin, &mut most, system);
         let mut consider = |lead: Lead, rule: &mut Self| {
             if lead != last {
@@ -245,8 +242,7 @@ impl<U: Words> Tdc<U> {
         }
     }
 
-    /// Returns the earnings of the candidate per time, from the beginning of the drain until the
-    /// waiting jobs of its lead are done.
+    /// Returns the earnings per time until the waiting jobs of the lead are done.
     fn earns(&mut self, leads: usize, system: &System) -> f64 {
         let (target, fixed, state) = (&self.other, &self.fixed, &self.state);
         let drain = self.drains.wait(leads, &target.jobs, 0.0, system);
@@ -259,10 +255,9 @@ impl<U: Words> Tdc<U> {
             let own = &fixed.types[k];
             let stay = state.running[k].min(target.jobs[k]);
             let leave = f64::from(state.running[k] - stay);
-            let time = if own.mean <= lets_in {
-                drain
-            } else {
-                self.drains.works(k, drain)
+            let time = match own.mean <= lets_in {
+                true => drain,
+                false => self.drains.works(k, drain),
             };
             earned += state.value[k] * (f64::from(stay) * drain + leave * time);
         }

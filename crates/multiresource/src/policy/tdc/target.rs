@@ -71,8 +71,7 @@ impl<U: Words> Fixed<U> {
     }
 }
 
-/// Returns the capacity minus `part` of the needs of the shorter jobs that arrive while a job of
-/// type `i` runs.
+/// Returns the capacity minus `part` of the needs of the shorter jobs that arrive meanwhile.
 fn left_for_shorter(workload: &Workload, packing: &Packing, i: usize, part: f64) -> Vec<u64> {
     let mean = workload.types()[i].mean_size();
     let brings = |j: usize| -> f64 {

@@ -27,10 +27,9 @@ pub(super) struct History {
 impl History {
     pub(super) fn new(kinds: &[Kind]) -> Self {
         let with_ends = kinds.iter().rev().zip(0..);
+        let known = with_ends.map(|(Kind(hash, mean), end)| (*hash, (*mean, end)));
         History {
-            kinds: with_ends
-                .map(|(Kind(hash, mean), end)| (*hash, (*mean, end)))
-                .collect(),
+            kinds: known.collect(),
             ends: kinds.len() as u64,
         }
     }
@@ -42,8 +41,7 @@ impl History {
         last.map(|(hash, (mean, _))| Kind(*hash, *mean)).collect()
     }
 
-    /// Returns the mean of similar jobs. The fewer there are, the closer it is to the mean of a
-    /// wider kind and finally to the `usual` value.
+    /// Returns the mean of similar jobs, mixed with wider kinds and `usual` if there are few.
     pub(super) fn mean(&self, facts: &JobFacts, usual: f64) -> f64 {
         kinds(facts).iter().fold(usual, |prior, hash| {
             let Some((RecentMean(count, mean), _)) = self.kinds.get(hash) else {

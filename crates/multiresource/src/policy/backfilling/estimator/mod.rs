@@ -1,13 +1,12 @@
 //! Estimates of the size of a job, based on its limit and on the jobs that have completed.
+//! They order the queue, while reservations are based on the limits, which a job cannot exceed, or
+//! on the estimate of a job without a limit. Only past completions and no random numbers are used,
+//! so a replay, the bridge and `drive` learn the same values.
 //!
-//! The estimates order the queue. Reservations are based on the limits, which a job cannot exceed,
-//! and on the estimate of a job without a limit. Only past completions and no random numbers are
-//! used, so a replay, the bridge and `drive` learn the same values.
-//!
-//! The value that is learned from a job is called its *part*: the cube root of `size / limit`, or
-//! of the size in hours if there is no limit. The mean of cube roots lies between the geometric
-//! mean, which is best to sort pairs of jobs, and the arithmetic mean, which takes into account the
-//! few jobs that block a server for a long time.
+//! The value that is learned from a job is its *part*: the cube root of `size / limit`, or of the
+//! size in hours if there is no limit. The mean of cube roots lies between the geometric mean,
+//! which sorts pairs of jobs best, and the arithmetic mean, which counts the few jobs that block a
+//! server for a long time.
 
 mod history;
 mod tree;
@@ -118,7 +117,6 @@ struct RecentMean(
 );
 
 impl RecentMean {
-    /// Adds a value to the mean of about the `last` most recent values.
     fn learn(&mut self, part: f64, last: u32) {
         let RecentMean(count, mean) = self;
         *count = count.saturating_add(1);
@@ -179,8 +177,8 @@ impl Estimator {
             RuntimeEstimate::History => self.history.mean(facts, usual),
             RuntimeEstimate::Tree => self.trees.predict(&self.features(facts)),
         };
-        // Other jobs wait for the start of a wide job for a long time, in vain if its estimate is
-        // too short. So the wider a job is, the more its own limit counts.
+        // Other jobs wait long for the start of a wide job, in vain if its estimate is too short.
+        // So the wider a job is, the more its own limit counts.
         let part = if facts.limit.is_finite() {
             learned + facts.share.clamp(0.0, 1.0) * (usual - learned)
         } else {
@@ -235,9 +233,9 @@ impl Estimator {
         ]
     }
 
-    /// Returns the usual part, rounded so that the size factor is a power of 2 and rarely changes.
-    /// Without rounding, the head of the queue changes while it waits for capacity, and jobs waited
-    /// longer than with limits on 3 of 4 logs.
+    /// Returns the usual part, rounded so that the size factor is a power of 2 and rarely changes,
+    /// and with it the head of the queue: jobs waited longer than with limits on 3 of 4 logs
+    /// otherwise.
     fn usual(&self, facts: &JobFacts) -> f64 {
         let RecentMean(count, mean) = match facts.limit.is_finite() {
             true => self.limited,

@@ -8,7 +8,6 @@ use super::rounded;
 /// The number of features of a job. The last one is the mean of similar jobs.
 pub(super) const FEATURES: usize = 4;
 
-/// The number of trees. Each tree has four leaves.
 const TREES: usize = 8;
 
 const RATE: f64 = 0.2;
@@ -115,8 +114,7 @@ impl Fitting {
         }
     }
 
-    /// Returns the split that explains most of the residuals of these jobs, or one that no feature
-    /// exceeds if no split explains anything.
+    /// Returns the split that explains most of the residuals of these jobs, or one without effect.
     fn split(&self, jobs: &[usize]) -> Split {
         let all: f64 = jobs.iter().map(|job| self.left[*job]).sum();
         let explained = |sum: f64, count: usize| sum * sum / (count as f64 + MORE);

@@ -42,14 +42,12 @@ pub struct EstimateQuality {
     pub ratios: Option<[f64; 5]>,
 }
 
-/// The minimum number of jobs of a user that is in the group [`UserGroup::Many`].
-const MANY: usize = 30;
+const MANY_JOBS: usize = 30;
 
-/// The number of following jobs that each job is compared with. About as many compete in a queue.
-const NEAR: usize = 20;
+const COMPARED_JOBS: usize = 20;
 
-/// Returns the quality of the estimates for all users, and for users with many or few jobs. The
-/// jobs must be in the order of arrival.
+/// Returns the quality of estimates in arrival order, for all users and those with many or few
+/// jobs.
 pub fn estimate_quality(jobs: &[EstimatedCompletion]) -> [EstimateQuality; 3] {
     let mut counts: HashMap<u32, usize> = HashMap::new();
     for job in jobs {
@@ -58,14 +56,14 @@ pub fn estimate_quality(jobs: &[EstimatedCompletion]) -> [EstimateQuality; 3] {
     [UserGroup::All, UserGroup::Many, UserGroup::Few].map(|users| {
         let among = |job: &EstimatedCompletion| match users {
             UserGroup::All => true,
-            UserGroup::Many => job.user != 0 && counts[&job.user] >= MANY,
-            UserGroup::Few => job.user != 0 && counts[&job.user] < MANY,
+            UserGroup::Many => job.user != 0 && counts[&job.user] >= MANY_JOBS,
+            UserGroup::Few => job.user != 0 && counts[&job.user] < MANY_JOBS,
         };
         let (mut right, mut pairs) = (0.0, 0);
         let mut ratios = Vec::new();
         for (n, job) in jobs.iter().enumerate().filter(|(_, job)| among(job)) {
             ratios.push(job.estimate / job.size);
-            for other in jobs[n + 1..].iter().take(NEAR) {
+            for other in jobs[n + 1..].iter().take(COMPARED_JOBS) {
                 let sizes = job.size.total_cmp(&other.size);
                 let estimates = job.estimate.total_cmp(&other.estimate);
                 if sizes.is_ne() {

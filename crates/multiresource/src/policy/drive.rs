@@ -69,15 +69,13 @@ impl System {
         }
     }
 
-    /// Ends the running job of type `i` with index `n`, in no particular order; `None` if there is
-    /// none.
+    /// Ends the n-th running job of type `i`, in no particular order; `None` if there is none.
     pub fn complete(&mut self, i: usize, n: usize, now: f64) -> Option<Job> {
         let slot = self.running_jobs(i).nth(n)?.slot;
         Some(self.complete_slot(slot, now).job)
     }
 
-    /// Ends the running job of type `i` with this number, in `O(running)`; `None` if it does not
-    /// run.
+    /// Ends the job of type `i` with this number, in `O(running)`; `None` if it is not running.
     pub fn complete_job(&mut self, i: usize, number: u64, now: f64) -> Option<Job> {
         let slot = self.running_jobs(i).find(|job| job.number == number)?.slot;
         Some(self.complete_slot(slot, now).job)

@@ -98,7 +98,8 @@ pub trait Policy: CloneRule {
         false
     }
 
-    /// Returns whether the rule uses [sizes](System::work_left) or [limits](System::limit_left).
+    /// Returns the used information: [sizes](System::work_left), [limits](System::limit_left),
+    /// none.
     fn information(&self) -> Information {
         Information::Means
     }

@@ -16,9 +16,8 @@ pub(super) const RESERVES: &[f64] = &[0.3, 0.5, 0.7, 0.85, 1.0, 1.15, 1.3, 1.5, 
 /// a job blocks the jobs that arrive while it runs. It prevents long jobs from using parts of
 /// servers that short jobs need as a whole. A *zone* consists of the first servers of each shape,
 /// on which only some types can start, usually those that need whole or several servers. They use
-/// other servers if it is full. A decision takes `O(K)`, or `O(K²)` with a reserve,
-/// and is logarithmic in the number of servers. This rule was created for this project. No proof of
-/// its stability is known.
+/// other servers if it is full. A decision takes `O(K)`, or `O(K²)` with a reserve, times
+/// `O(log N)`. This rule was created for this project. No proof of its stability is known.
 #[derive(Clone, Debug)]
 pub struct Pooled {
     policy: BackfillingConfig,
@@ -88,7 +87,10 @@ impl Policy for Pooled {
             system.keep_zone(self.policy.zone.as_ref());
         }
         if let Some(reserved) = &mut self.reserved {
-            reserved.begin(system.fleet());
+            let hosts = system.fleet();
+            reserved.on.fill(0);
+            reserved.all.fill(0);
+            (0..hosts.count()).for_each(|n| reserved.count(n, f64::INFINITY, hosts));
         }
     }
 
@@ -171,12 +173,6 @@ impl ReservedCapacity {
         }
     }
 
-    fn begin(&mut self, hosts: &Hosts) {
-        self.on.fill(0);
-        self.all.fill(0);
-        (0..hosts.count()).for_each(|n| self.count(n, f64::INFINITY, hosts));
-    }
-
     #[inline]
     fn look(&mut self, i: usize, n: usize, hosts: &Hosts) {
         self.count(n, self.means[i], hosts);
@@ -197,8 +193,7 @@ impl ReservedCapacity {
         }
     }
 
-    /// Finds the servers for a job of type `i`, each checked separately; `false` if it must not
-    /// start.
+    /// Finds the servers, each checked on its own, for a job of type `i`; `false` if it must wait.
     fn team(&mut self, i: usize, hosts: &Hosts, team: &mut Vec<usize>) -> bool {
         let nodes = hosts.nodes(i);
         let most = |own: &ReservedCapacity, j: usize| nodes as u64 * own.most[j];

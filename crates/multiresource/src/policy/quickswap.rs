@@ -62,8 +62,7 @@ pub struct StaticQuickswapConfig {
 }
 
 impl StaticQuickswapConfig {
-    /// Returns the policy of the paper: `ℓ_i = c_i − 1`, types by descending dominant share or
-    /// index.
+    /// Returns the policy of the paper: `ℓ_i = c_i − 1`, types by descending share, then by index.
     pub fn published(workload: &Workload) -> Self {
         let packing = Packing::new(workload);
         let thresholds = (0..packing.types()).map(|i| packing.max_jobs_alone(i).saturating_sub(1));

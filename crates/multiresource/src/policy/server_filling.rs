@@ -136,17 +136,6 @@ impl ServerFilling {
         })
     }
 
-    fn leave(&mut self, i: usize, number: u64) {
-        let class = &mut self.classes[self.of_type[i]];
-        let mut running = class.jobs.iter().take(class.running);
-        if let Some(place) = running.position(|(_, job)| job.number == number) {
-            class.jobs.remove(place);
-            class.running -= 1;
-        }
-        self.needed -= class.need;
-        self.inside[i] -= 1;
-    }
-
     fn go_on(&mut self, system: &mut System) {
         while self.needed < self.servers
             && let Some((i, job)) = self.next(system)
@@ -183,7 +172,16 @@ impl Policy for ServerFilling {
 
     fn react(&mut self, event: Event, system: &mut System) {
         match event {
-            Event::Completion(i) => self.leave(i, system.ended()),
+            Event::Completion(i) => {
+                let class = &mut self.classes[self.of_type[i]];
+                let mut running = class.jobs.iter().take(class.running);
+                if let Some(place) = running.position(|(_, job)| job.number == system.ended()) {
+                    class.jobs.remove(place);
+                    class.running -= 1;
+                }
+                self.needed -= class.need;
+                self.inside[i] -= 1;
+            }
             _ if self.needed >= self.servers => return,
             _ => {}
         }

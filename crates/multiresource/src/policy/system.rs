@@ -12,7 +12,7 @@ use synth_simulation::Meter;
 
 /// The queues and one server, or all servers of a fleet behind the same queues, where
 /// [`System::start`] selects servers by the [`Placement`](super::Placement). Every change is
-/// checked, in release builds too. The first infeasible decision is a [`System::violation`].
+/// checked, in release builds too. The first infeasible decision only sets [`System::violation`].
 pub struct System {
     pub(super) types: Vec<Type>,
     pub(super) entries: Vec<Entry>,

@@ -92,7 +92,6 @@ fn backfilling(workload: &Workload, choices: Backfilling) -> Stage<dyn Policy> {
     Stage::boxed(workload, choices.rule(workload, 1), false)
 }
 
-/// A server with ten cores. A job of type 0 needs 3 cores, type 1 needs 7, and type 2 needs 1.
 fn cores() -> Workload {
     servers(10, &[3, 7, 1])
 }

@@ -2,8 +2,7 @@ use fixedbitset::{Block, FixedBitSet};
 
 const BITS: usize = Block::BITS as usize;
 
-/// Returns the first type ≥ `from` in the union of sets over the same types, and sets `from` to the
-/// type after it.
+/// Returns the first type ≥ `from` in the union of sets, and sets `from` to the type after it.
 #[inline]
 pub(super) fn next<const N: usize>(sets: [&FixedBitSet; N], from: &mut usize) -> Option<usize> {
     let word = |w: usize| {

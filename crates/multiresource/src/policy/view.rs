@@ -87,8 +87,8 @@ impl System {
         youngest.map(|(_, slot)| self.job(slot))
     }
 
-    /// Returns the remaining work \[time\], or NaN if [sizes](super::Policy::information) are not
-    /// used.
+    /// Returns the remaining work \[time\], NaN for rules without
+    /// [sizes](super::Policy::information).
     pub fn work_left(&self, job: Job) -> f64 {
         let entry = &self.entries[job.slot as usize];
         match entry.place {

@@ -80,7 +80,6 @@ fn has_its_numbers(claim: &Claim, workload: &Workload, findings: &mut Findings) 
     has_number && has_time
 }
 
-/// Calls `check` for each claim except the load of the workload, which is checked here.
 fn each_but_load(
     document: &Document<'_>,
     findings: &mut Findings,

@@ -13,7 +13,7 @@ const RUN: Grounds = Grounds::Trusted("runs are not repeated: `synth simulate` m
 
 const ROUNDING: f64 = 1e-9;
 
-/// Resource prices may be higher by this, due to the tolerance of a solver.
+/// The relative tolerance of a solver for resource prices.
 const DEARER: f64 = 1e-6;
 
 const PROOF_GAP: f64 = 1e-9;

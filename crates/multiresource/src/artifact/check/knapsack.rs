@@ -12,14 +12,13 @@ use num_traits::NumOps;
 use crate::schedule::{Packing, Schedule};
 
 pub(super) trait Number: Clone + PartialOrd + From<u32> + NumOps {
-    /// Compares two quotients with positive denominators.
-    fn compare(a: [&Self; 2], b: [&Self; 2]) -> Ordering;
+    fn compare_quotients(a: [&Self; 2], b: [&Self; 2]) -> Ordering;
 
     fn gains(quotient: [&Self; 2], left: &Self, missing: Self) -> bool;
 }
 
 impl Number for f64 {
-    fn compare(a: [&Self; 2], b: [&Self; 2]) -> Ordering {
+    fn compare_quotients(a: [&Self; 2], b: [&Self; 2]) -> Ordering {
         (a[0] / a[1]).total_cmp(&(b[0] / b[1]))
     }
 
@@ -29,7 +28,7 @@ impl Number for f64 {
 }
 
 impl Number for BigInt {
-    fn compare(a: [&Self; 2], b: [&Self; 2]) -> Ordering {
+    fn compare_quotients(a: [&Self; 2], b: [&Self; 2]) -> Ordering {
         (a[0] * b[1]).cmp(&(b[0] * a[1]))
     }
 
@@ -113,8 +112,8 @@ struct Item<N> {
 impl<N: Number> Item<N> {
     fn by_efficiency(a: &Self, b: &Self) -> Ordering {
         let one = N::from(1);
-        N::compare([&b.value, &b.cost], [&a.value, &a.cost])
-            .then(N::compare([&b.cost, &one], [&a.cost, &one]))
+        N::compare_quotients([&b.value, &b.cost], [&a.value, &a.cost])
+            .then(N::compare_quotients([&b.cost, &one], [&a.cost, &one]))
     }
 }
 

@@ -1,10 +1,8 @@
-//! Lower bounds for policies that do not know the sizes, if the policy does not preempt or the
-//! sizes are exponential.
-//!
-//! At the prices of the evidence a running job of type i is worth `v_i = y_i/b_i`, and all running
-//! jobs at most `C = 1/bound`. The sum U of `v_i` times the remaining size over all jobs decreases
-//! at most at rate C, so it is at least the work V in a single queue that is served at rate C, in
-//! which the same jobs bring work `v_i S_i`. With Poisson arrivals
+//! Lower bounds for policies that do not know the sizes, without preemption or with exponential
+//! sizes. At the prices of the evidence a running job of type i is worth `v_i = y_i/b_i`, and all
+//! running jobs at most `C = 1/bound`. The sum U of `v_i` times the remaining size over all jobs
+//! decreases at most at rate C, so it is at least the work V in a single queue that is served at
+//! rate C, in which the same jobs bring work `v_i S_i`. With Poisson arrivals
 //! `E[V] = Σ λ_i v_i² E[S_i²] / (2 (C − 1))` (Pollaczek–Khinchine), since `Σ λ_i v_i E[S_i] = 1`. A
 //! waiting job has all of its size remaining, with mean `E[S_i]`, and the running jobs of type i
 //! have `λ_i E[S_i²]/2` in total, so
@@ -13,9 +11,8 @@
 //! Σ v_i E[S_i] (E[N_i] − b_i) ≥ Σ λ_i v_i² E[S_i²] / (2 (C − 1)) − Σ λ_i v_i E[S_i²] / 2
 //! ```
 //!
-//! With preemption, the remaining size of a waiting job may be smaller, but if sizes are
-//! exponential and unknown, its mean is `E[S_i]` for every job, and `E[U] ≥ E[V]` is the same
-//! inequality.
+//! With preemption, the remaining size of a waiting job may be smaller, but its mean is `E[S_i]`
+//! for every job if sizes are exponential and unknown, so `E[U] ≥ E[V]` is the same inequality.
 
 use crate::artifact::{Evidence, Family};
 use crate::workload::{JobType, Workload};

@@ -8,11 +8,9 @@
 //! of a route are sums over its stages, weighted with the probability of the route ([`round`]). The
 //! *queues* are solved by means over cycles ([`synth_queues::ctmc::cycle`], which states what the
 //! maker's solvers share); if sizes have stages, the chain is built from the events of the queue
-//! ([`staged`]). The bounds of theorem 8 follow from one round ([`ahead`]).
-//!
-//! The policy is checked first, then the load over all shapes, then the claims, each only if its
-//! inputs are right. The checker always terminates and does not panic, because its steps are
-//! limited.
+//! ([`staged`]). The bounds of theorem 8 follow from one round ([`ahead`]). The policy is checked
+//! first, then the load over all shapes, then the claims, each only if its inputs are right. The
+//! checker always terminates, because its steps are limited, and does not panic.
 
 mod ahead;
 mod branching;
@@ -85,9 +83,8 @@ pub fn retract(artifact: &mut Artifact) -> Vec<String> {
     why
 }
 
-/// Checks an artifact, and records how the parts without errors were verified. If a route has too
-/// many stages, all claims that depend on it are rejected, and without such claims, the stability
-/// of the policy is not checked.
+/// Checks an artifact, and records how its parts were verified. If a route has too many stages, all
+/// claims that depend on it are rejected; without such claims, the stability is not checked.
 pub(super) fn check_with(artifact: &Artifact, fleet: &Fleet, work: f64, findings: &mut Findings) {
     if let Err(why) = fleet.require_no_devices() {
         return findings.add("workload.servers", why);

@@ -1,11 +1,9 @@
 //! Means of strict MSFQ(ℓ) on a one-or-all system, from the functional equation of the number of
-//! light jobs at the end of phase 1, solved twice to estimate its precision. The maker uses another
-//! method, which does not lose any digits.
-//!
-//! A cycle lasts from the end of one phase 1, with j light jobs, to the end of the next. Let w =
-//! λ₁(1 − z), b the transform of a busy period of heavy jobs, σ = λ_k(1 − b(w)), y the transform at
-//! σ of a busy period of light jobs with all k servers, and `τ_k = y`,
-//! `τ_i = iμ₁/(λ₁ + iμ₁ + σ − λ₁τ_{i+1})`. With
+//! light jobs at the end of phase 1, which is solved twice to estimate the precision. The maker's
+//! method does not lose any digits. A cycle lasts from the end of one phase 1, with j light jobs,
+//! to the end of the next. Let w = λ₁(1 − z), b the transform of a busy period of heavy jobs, σ =
+//! λ_k(1 − b(w)), y the transform at σ of a busy period of light jobs with all k servers, and
+//! `τ_k = y`, `τ_i = iμ₁/(λ₁ + iμ₁ + σ − λ₁τ_{i+1})`. With
 //! `g_j = Π_{i ≤ j} (i ≤ ℓ ? iμ₁/(iμ₁ + σ + w) : τ_i)`, `g_0 = (λ₁g_1 + λ_k b(w))/(λ₁ + λ_k)` and
 //! `f = g_{k−1}/y^{k−1}`, the generating function of j is
 //!

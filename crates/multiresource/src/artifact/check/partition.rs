@@ -45,7 +45,6 @@ pub(super) fn loads(policy: &PartitionConfig, workload: &Workload) -> Vec<f64> {
     pairs.map(load).collect()
 }
 
-/// Returns the number of jobs of each type (K) that can run at the same time in assignment m.
 pub(super) fn jobs(policy: &PartitionConfig, m: usize, types: &[JobType]) -> Vec<u64> {
     let each = types.iter().enumerate().map(|(i, kind)| {
         let shapes = policy.schedules.iter().zip(&policy.assignments[m]);

@@ -188,8 +188,8 @@ fn at<T: Copy + PartialEq>(known: &[(T, f64)], point: T) -> Option<f64> {
     pair.map(|(_, value)| *value)
 }
 
-/// Returns `P(T ≤ t)` for these times, a lower bound by Markov's inequality from a thousand times
-/// the mean on. `None` if they exceed the budget.
+/// Returns `P(T ≤ t)` for these times, or a lower bound by Markov's inequality from a thousand
+/// times the mean on. `None` if they exceed the budget.
 fn times(
     cycle: &Cycle<'_>,
     queue: &ModulatedQueue<'_>,

@@ -170,7 +170,7 @@ impl Round {
     /// Returns the inverse of the largest stable switching rate \[time\], 0 if every rate is
     /// stable, and its rounding error. Type i is stable if and only if
     /// `b_i T − C_i < (N/α) ((πW)_i − b_i)`, where both sides are differences of numbers that may
-    /// be almost equal.
+    /// be close.
     pub(super) fn least_stable_period(&self, workload: &Workload) -> (f64, f64) {
         let per_type = workload.types().iter().enumerate().map(|(i, kind)| {
             let offered = kind.offered_load();
@@ -366,8 +366,7 @@ mod tests {
         assert_eq!(round.stages, 2 + (2 * 5 - 1));
     }
 
-    /// By hand: no slot beyond the target, here 0, serves, but in the sequential case the four
-    /// slots of type 2 serve while type 1 is in setup.
+    /// By hand: no slot beyond the target, 0, serves, except type 2 while type 1 is in setup.
     #[test]
     fn slots_in_setup_do_not_serve() {
         let concurrent = round(Preemption::Setup, Some(10.0), CONCURRENT_LATE);

@@ -1,6 +1,6 @@
-//! Claims of rules that depend on queue lengths. The checker does not simulate; it checks that
-//! values are consistent with each other and with lower bounds for every policy, and that intervals
-//! are not too narrow for the number of jobs.
+//! Claims of rules that depend on queue lengths. Without a simulation, values must be consistent
+//! with each other and with lower bounds for every policy, and intervals not too narrow for the
+//! jobs.
 
 use super::least::NumberLowerBounds;
 use super::{Document, claims};
@@ -19,8 +19,8 @@ const SPREAD: f64 = 3.0;
 
 const ROUNDING: f64 = 1e-9;
 
-/// Lower limit of a half-width, relative to the standard error that sizes alone cause; smaller with
-/// a probability of 10^-10 for eight replications.
+/// Lower limit of a half-width, relative to the standard error that sizes alone cause. Eight
+/// replications fall below it with a probability of 10^-10.
 const NARROW: f64 = 0.02;
 
 /// The relative tolerance between means of a run, of which only one may count jobs at its ends.
@@ -183,8 +183,7 @@ impl Simulated<'_> {
         events as f64 * (kind.arrival_rate() / self.document.workload.total_arrival_rate())
     }
 
-    /// Returns the least plausible half-width of `Σ a_i E[N_i]`: response times vary at least as
-    /// sizes do.
+    /// Returns the least plausible half-width of `Σ a_i E[N_i]`: response times vary like sizes.
     fn narrowest(&self, factors: &[f64], events: u64) -> f64 {
         let types = self.document.workload.types().iter().zip(factors);
         let variance = |(kind, a): (&JobType, &f64)| {
@@ -193,8 +192,7 @@ impl Simulated<'_> {
         NARROW * types.map(variance).sum::<f64>().sqrt()
     }
 
-    /// Returns the least plausible half-width of a fraction of independent jobs, or by the rule of
-    /// three.
+    /// Returns the least plausible half-width of a fraction of independent jobs (rule of three).
     fn narrowest_of_a_fraction(&self, claim: &Claim, i: usize) -> Option<f64> {
         let events = self.document.evidence.simulation?.events;
         let jobs = self.jobs(&self.document.workload.types()[i], events);

@@ -1,7 +1,6 @@
 //! The queue of a type whose sizes have stages, built by following events from the empty queue. The
 //! maker enumerates the states by their position instead (`synth_queues::ctmc::staged_qbd`). Both
 //! use the types for levels and distributions, and the number of phases that predicts the work.
-//!
 //! The oldest jobs are served first. A job that loses its slot keeps its stage, which is drawn when
 //! the job is among the first β, the largest number of slots. Of the first `min c > 0` jobs, which
 //! are always served together, only the number in each stage matters.
@@ -14,7 +13,6 @@ use synth_queues::ctmc::{Level, ModulatedQueue, PhaseType, Qbd};
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct Phase {
     state: usize,
-    /// The number in each stage.
     together: Vec<u32>,
     /// The stage of each further job, the oldest first.
     behind: Vec<usize>,

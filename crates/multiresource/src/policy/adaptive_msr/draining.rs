@@ -56,11 +56,20 @@ impl Draining {
         }
         while system.oldest_fitting_type().is_some() {
             self.keep_own(schedule, system);
-            self.keep_others(schedule, system);
-            let lead = self.lead(schedule, system);
-            let passed =
-                lead.is_some_and(|lead| self.backfill.start_one_past(lead, &self.staying, system));
-            if !passed {
+            self.backfill.keep_nothing();
+            for slots in schedule {
+                let jobs = system.present(slots.job_type).min(slots.count.into());
+                self.backfill.keep(slots.job_type, jobs);
+            }
+            for n in 0..self.staying.len() {
+                let k = self.backfill.drains.longest[n];
+                let others = system.running(k) - self.staying[k];
+                self.backfill.keep(k, others.into());
+            }
+            let Some(lead) = self.lead(schedule, system) else {
+                return;
+            };
+            if !self.backfill.start_one_past(lead, &self.staying, system) {
                 return;
             }
         }
@@ -85,19 +94,6 @@ impl Draining {
             self.staying[slots.job_type] = slots.count.min(system.running(slots.job_type));
         }
     }
-
-    fn keep_others(&mut self, schedule: &[Slots], system: &System) {
-        self.backfill.keep_nothing();
-        for slots in schedule {
-            let jobs = system.present(slots.job_type).min(slots.count.into());
-            self.backfill.keep(slots.job_type, jobs);
-        }
-        for n in 0..self.staying.len() {
-            let k = self.backfill.drains.longest[n];
-            let others = system.running(k) - self.staying[k];
-            self.backfill.keep(k, others.into());
-        }
-    }
 }
 
 #[cfg(test)]
@@ -106,8 +102,7 @@ mod tests {
     use crate::policy::Switching;
     use crate::policy::tests::one_server;
 
-    /// With `n` running light jobs of mean 2 and five waiting heavy ones of mean 3: `D = 2 H_n`,
-    /// `F = 15`.
+    /// With `n` running light jobs of mean 2 and five waiting heavy ones of mean 3: `D = 2 H_n`.
     #[test]
     fn drain_discount_matches_closed_form() {
         let workload = one_server(10, &[(1, 1.0, 2.0), (10, 0.1, 3.0)]);

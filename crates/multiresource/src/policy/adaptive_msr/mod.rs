@@ -200,7 +200,10 @@ impl AdaptiveMsr {
             let part = if knobs.drain > 0.0 {
                 self.draining.part(&self.worths.schedules[s], system)
             } else {
-                f64::from(u8::from(saves || self.worths.can_start(s, system)))
+                let starts = |own: &Slots| own.has_waiting_job(system) && system.fits(own.job_type);
+                f64::from(u8::from(
+                    saves || self.worths.schedules[s].iter().any(starts),
+                ))
             };
             let weigh = part * weighs[s];
             if weigh > most && (saves || weigh > enough) {

@@ -99,11 +99,6 @@ impl ScheduleWeights {
         let found = rest[passed..].iter().position(|w| *w > than);
         found.map(|n| from + passed + n)
     }
-
-    pub(super) fn can_start(&self, s: usize, system: &System) -> bool {
-        let mut slots = self.schedules[s].iter();
-        slots.any(|slots| slots.has_waiting_job(system) && system.fits(slots.job_type))
-    }
 }
 
 #[cfg(test)]

@@ -24,8 +24,7 @@ pub struct Backfilling {
     pub estimates: Estimates,
     /// The server that is used if a job fits on more than one server.
     pub placement: Placement,
-    /// After this waiting time, a job moves to the head of the queue, by arrival, with a
-    /// reservation.
+    /// After this wait \[time\], a job moves to the head, by arrival, and gets a reservation.
     pub longest_wait: Option<f64>,
 }
 

@@ -69,13 +69,6 @@ impl Conservative {
         });
     }
 
-    fn wait(&mut self, plan: Plan) {
-        let rank = self.order.rank(plan.job_type);
-        let before = |other: &Plan| self.order.rank(other.job_type) <= rank;
-        let place = self.plans.partition_point(before);
-        self.plans.insert(place, plan);
-    }
-
     /// Sets a wake-up for the first reservation, unless a job is expected to end at that time.
     fn wake(&mut self, system: &mut System) {
         let (soonest, now) = (self.soonest, system.now());
@@ -169,7 +162,10 @@ impl Policy for Conservative {
             self.reserve(&mut plan, system);
             if !self.start(&plan, system) {
                 self.soonest = self.soonest.min(plan.start);
-                self.wait(plan);
+                let rank = self.order.rank(plan.job_type);
+                let before = |other: &Plan| self.order.rank(other.job_type) <= rank;
+                let place = self.plans.partition_point(before);
+                self.plans.insert(place, plan);
             }
         }
         self.arrived.clear();

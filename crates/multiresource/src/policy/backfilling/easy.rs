@@ -15,10 +15,10 @@ use crate::policy::{Event, Information, Job, Policy, System};
 /// resources uses the remaining capacity of each. A job that is expected to end exactly at the
 /// shadow time frees its capacity then. Jobs that exceed their estimate are not killed. On a fleet,
 /// the rule reserves the servers on which the head is expected to fit first, and starts other jobs
-/// in queue order on the other servers. A job of one server can also start on a reserved one
-/// if the rule above allows it. If the head is blocked, an arrival takes `O(R + log n)`, a
-/// completion `O(R · running)` to compute the shadow time, and a start `O(K log n)`. For a new
-/// head, all servers are searched in `O(N log N)`.
+/// in queue order on the other servers. A job of one server can also start on a reserved one if the
+/// rule above allows it. If the head is blocked, an arrival takes `O(R + log n)`, a completion
+/// `O(R · running)` to compute the shadow time, and a start `O(K log n)`. For a new head, all
+/// servers are searched in `O(N log N)`.
 #[derive(Clone, Debug)]
 pub(super) struct Easy<Q> {
     queue: Q,

@@ -55,9 +55,8 @@ impl Backfilling {
         self.rule(fleet.envelope(), fleet.servers())
     }
 
-    /// Returns the online rule for this number of servers, the largest of which is in `workload`.
-    /// With several, [`Reservations::All`] and [`Reservations::Few`] only reserve for the first
-    /// job.
+    /// Returns the online rule for this number of servers; `workload` describes the largest. With
+    /// several, [`Reservations::All`] and [`Reservations::Few`] only reserve for the first job.
     pub fn rule(self, workload: &Workload, servers: usize) -> Box<dyn Policy> {
         self.with_learned(workload, servers, &LearnedRuntimes::default())
     }

@@ -399,8 +399,7 @@ impl Hosts {
         }
     }
 
-    /// Returns the level of the largest free fraction of a resource, relative to the largest
-    /// server.
+    /// Returns the level of the largest free fraction, relative to the largest server.
     #[inline]
     fn level(&self, n: usize) -> u8 {
         let used = self.used_by(n);

@@ -222,8 +222,7 @@ const HASTE: &[f64] = &[0.0, 0.1, 0.2, 0.35, 0.5, 0.7, 1.0, 1.5, 3.0];
 const SCANNED: f64 = 1_500.0;
 const BOUNDED: f64 = 20.0;
 
-/// The exponent of the service rates for a step of all values, and the factor for one of few
-/// values.
+/// The exponent of the service rates for a step of all values, and the factor for one value.
 const SPEED: f64 = 0.125;
 const ALONE: f64 = 1.25;
 const FEW_TYPES: usize = 8;

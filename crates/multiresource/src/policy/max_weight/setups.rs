@@ -28,9 +28,9 @@ use crate::workload::Workload;
 /// ```
 ///
 /// where `F` is the time until the jobs that are missing in *fill* are done at the rate of the best
-/// schedule, and `N` is the number of jobs in the system, all of which are delayed.
-/// This rule was created for this project. For a system that serves one queue at a time, Duenyas
-/// and Van Oyen (Management Science 42, 1996) compare a setup with its backlog in the same way.
+/// schedule, and `N` is the number of jobs in the system, all of which are delayed. This rule was
+/// created for this project. For a system that serves one queue at a time, Duenyas and Van Oyen
+/// (Management Science 42, 1996) compare a setup with its backlog in the same way.
 #[derive(Clone, Debug)]
 pub struct MaxWeightSetups {
     best: MaxWeight,

@@ -187,8 +187,7 @@ impl Msr {
             *free = system.free(j);
         }
         for i in self.slots.empty.ones() {
-            // The system counts the capacity of a slot without a job as free. Backfilled jobs may
-            // use it.
+            // The system counts the capacity of an empty slot as free. Backfilled jobs may use it.
             let empty = u64::from(self.slots.serving[i] - system.running(i));
             for (free, d) in self.free.iter_mut().zip(system.demand(i)) {
                 *free = free.saturating_sub(empty * d);
@@ -341,8 +340,7 @@ impl Msr {
         }
     }
 
-    /// Starts jobs of this type, and of others that backfilled jobs blocked, if no slots have
-    /// changed.
+    /// Starts jobs if no slots have changed, of other types if backfilled jobs blocked them.
     fn refill(&mut self, event: Event, system: &mut System) {
         match event {
             Event::Arrival(i) | Event::Completion(i) if self.policy.backfill == Backfill::None => {

@@ -4,9 +4,8 @@
 //! so a replay, the bridge and `drive` learn the same values.
 //!
 //! The value that is learned from a job is its *part*: the cube root of `size / limit`, or of the
-//! size in hours if there is no limit. The mean of cube roots lies between the geometric mean,
-//! which sorts pairs of jobs best, and the arithmetic mean, which counts the few jobs that block a
-//! server for a long time.
+//! size in hours. The mean of cube roots lies between the geometric mean, which sorts pairs of jobs
+//! best, and the arithmetic mean, which counts the few jobs that block a server for a long time.
 
 mod history;
 mod tree;
@@ -233,9 +232,8 @@ impl Estimator {
         ]
     }
 
-    /// Returns the usual part, rounded so that the size factor is a power of 2 and rarely changes,
-    /// and with it the head of the queue: jobs waited longer than with limits on 3 of 4 logs
-    /// otherwise.
+    /// Returns the usual part, rounded so that the size factor is a power of 2 and, like the head
+    /// of the queue, rarely changes. Otherwise jobs waited longer than with limits on 3 of 4 logs.
     fn usual(&self, facts: &JobFacts) -> f64 {
         let RecentMean(count, mean) = match facts.limit.is_finite() {
             true => self.limited,

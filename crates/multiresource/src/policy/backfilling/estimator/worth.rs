@@ -46,8 +46,7 @@ const MANY_JOBS: usize = 30;
 
 const COMPARED_JOBS: usize = 20;
 
-/// Returns the quality of estimates in arrival order, for all users and those with many or few
-/// jobs.
+/// Returns the quality of estimates, in arrival order, by [`UserGroup`].
 pub fn estimate_quality(jobs: &[EstimatedCompletion]) -> [EstimateQuality; 3] {
     let mut counts: HashMap<u32, usize> = HashMap::new();
     for job in jobs {

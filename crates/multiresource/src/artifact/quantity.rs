@@ -77,7 +77,7 @@ pub enum Measure {
     Response,
     /// The response times, weighted by the share of each type in the load.
     WeightedResponse,
-    /// The response time within which one of the [`PERCENTILES`] of the jobs should leave.
+    /// The fraction of jobs with a response time up to the claim, for one of the [`PERCENTILES`].
     Percentile(usize),
     /// The same for waiting times.
     WaitingPercentile(usize),

@@ -5,13 +5,13 @@ use super::{Event, Information, System};
 use crate::schedule::Packing;
 use crate::workload::Workload;
 
-/// The jobs that can pass a blocked job, the lead: from the oldest on, a job that fits and
+/// The jobs that can pass a blocked job, the lead: the oldest job that fits and
 ///
 /// - also fits next to the capacity that is kept, or
-/// - has a mean size of at most `κ` times the remaining waiting time of the lead, as if all
-///   running jobs with at most this mean size had already left, so that short jobs do not extend
-///   the time that allows them to start. If limits are used, its limit must be at most `κ`
-///   times the time until the lead fits according to the limits of the running jobs.
+/// - has a mean size of at most `κ` times the remaining waiting time of the lead, as if all running
+///   jobs with at most this mean size had already left, so that short jobs do not extend the time
+///   that allows them to start. If limits are used, its limit must instead be at most `κ` times the
+///   time until the lead fits according to the limits of the running jobs.
 #[derive(Clone, Debug)]
 pub(super) struct BackfillRule {
     pub let_in: f64,

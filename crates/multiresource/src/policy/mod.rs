@@ -98,8 +98,7 @@ pub trait Policy: CloneRule {
         false
     }
 
-    /// Returns the used information: [sizes](System::work_left), [limits](System::limit_left),
-    /// none.
+    /// Returns the used information: [sizes](System::work_left) or [limits](System::limit_left).
     fn information(&self) -> Information {
         Information::Means
     }

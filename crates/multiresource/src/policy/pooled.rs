@@ -21,7 +21,7 @@ pub(super) const RESERVES: &[f64] = &[0.3, 0.5, 0.7, 0.85, 1.0, 1.15, 1.3, 1.5, 
 #[derive(Clone, Debug)]
 pub struct Pooled {
     policy: BackfillingConfig,
-    /// In queue order.
+    /// The classes of types in queue order.
     classes: Vec<Vec<usize>>,
     reserved: Option<ReservedCapacity>,
     refused: Vec<bool>,
@@ -137,7 +137,7 @@ struct ReservedCapacity {
     packed: PackedDemand,
     empty: Vec<Vec<u64>>,
     means: Vec<f64>,
-    /// Equal means, the longest first.
+    /// The types with equal means, the longest first.
     groups: Vec<Vec<usize>>,
     most: Vec<u64>,
     /// The value of `ζ λ_j E[S_j]` for each type, as a number of tasks.

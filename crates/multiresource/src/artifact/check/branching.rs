@@ -95,7 +95,7 @@ struct Proof<'a> {
 
 struct Left {
     counts: Counts,
-    /// Of the least counts, and the capacity that they leave free.
+    /// The value of the least counts, and the capacity that they leave free.
     value: f64,
     free: Vec<u64>,
 }

@@ -30,9 +30,9 @@ pub(super) fn worth(packing: &Packing, values: &[f64]) -> Option<f64> {
 }
 
 struct Tableau {
-    /// Resources, with the right-hand side at the end.
+    /// The rows of the resources, with the right-hand side at the end.
     rows: Vec<Vec<f64>>,
-    /// Columns, then the negative value of the present solution.
+    /// The gains of the columns, then the negative value of the present solution.
     gains: Vec<f64>,
     basis: Vec<usize>,
 }

@@ -9,7 +9,7 @@ use crate::artifact::{ExactRecord, Fraction, MAX_DIGITS, Proven};
 use crate::schedule::{Packing, price};
 use synth_core::artifact::Findings;
 
-/// Nodes of the knapsack, and the length in bits beyond which they cost more.
+/// The most nodes of the knapsack, and the length in bits beyond which they cost more.
 const NODES: u64 = 20_000_000;
 const LONG: u64 = 512;
 

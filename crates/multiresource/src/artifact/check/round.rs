@@ -169,8 +169,8 @@ impl Round {
 
     /// Returns the inverse of the largest stable switching rate \[time\], 0 if every rate is
     /// stable, and its rounding error. Type i is stable if and only if
-    /// `b_i T − C_i < (N/α) ((πW)_i − b_i)`, where both sides are differences of numbers that may
-    /// be close.
+    /// `b_i T − C_i < (N/α) ((πW)_i − b_i)`, whose sides are differences of numbers that may be
+    /// almost equal.
     pub(super) fn least_stable_period(&self, workload: &Workload) -> (f64, f64) {
         let per_type = workload.types().iter().enumerate().map(|(i, kind)| {
             let offered = kind.offered_load();

@@ -1,5 +1,5 @@
-//! Claims of rules that depend on queue lengths. Without a simulation, values must be consistent
-//! with each other and with lower bounds for every policy, and intervals not too narrow for the
+//! Claims of rules that depend on queue lengths. The checker does not simulate: values must agree
+//! with each other and with lower bounds, and intervals must not be too narrow for the number of
 //! jobs.
 
 use super::least::NumberLowerBounds;
@@ -192,7 +192,8 @@ impl Simulated<'_> {
         NARROW * types.map(variance).sum::<f64>().sqrt()
     }
 
-    /// Returns the least plausible half-width of a fraction of independent jobs (rule of three).
+    /// Returns the least plausible half-width of a fraction of independent jobs, or the rule of
+    /// three.
     fn narrowest_of_a_fraction(&self, claim: &Claim, i: usize) -> Option<f64> {
         let events = self.document.evidence.simulation?.events;
         let jobs = self.jobs(&self.document.workload.types()[i], events);

@@ -153,7 +153,7 @@ impl<Q: Queue> Easy<Q> {
 
     /// Starts the jobs that are allowed to pass the head, of type `only` if it is set.
     fn backfill(&mut self, only: Option<usize>, system: &mut System) {
-        // If there is only one server and it is reserved, no other server is available.
+        // A single server that is reserved is the only one.
         let is_elsewhere = self.reserved == 0 || self.servers > 1;
         while is_elsewhere
             && let Some(i) = self.queue.first_fitting(system)

@@ -33,7 +33,7 @@ pub(in crate::policy) trait Queue: Clone + Send + 'static {
 
     fn first_fitting(&self, system: &System) -> Option<usize>;
 
-    /// Returns the rank and number of the first job of type `i`, [`u64::MAX`] if there is none.
+    /// Returns the rank and number of the first job of type `i`; [`u64::MAX`] if there is none.
     fn first_key(&self, i: usize, system: &System) -> (Self::Rank, u64);
 
     fn number(&self, i: usize, system: &System) -> Option<u64> {

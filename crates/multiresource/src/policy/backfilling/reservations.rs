@@ -17,9 +17,9 @@ pub enum Reservations {
     Strict,
     /// Only the head of the queue has a reservation. This is EASY backfilling.
     First,
-    /// The first `n ≥ 1` jobs have a reservation, on a single server.
+    /// The first `n ≥ 1` jobs have a reservation. Requires a single server.
     Few(u32),
-    /// All jobs have a reservation (conservative backfilling), on a single server.
+    /// All jobs have a reservation (conservative backfilling). Requires a single server.
     All,
 }
 

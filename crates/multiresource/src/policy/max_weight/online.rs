@@ -33,7 +33,7 @@ pub struct MaxWeight {
 
 const SCANNED_COUNTS: usize = 20_000;
 
-/// About 10 µs, which are needed if many schedules have nearly the same weight.
+/// They take 10 µs, and are needed if many schedules have nearly the same weight.
 const SEARCH_STEPS: usize = 1_000;
 
 const VISITS: usize = 2_000_000;

@@ -100,9 +100,8 @@ pub struct Mix {
 }
 
 impl Mix {
-    /// Creates a mix by normalizing the weights, one of which must be positive, and omitting the
-    /// others. All positive weights are kept, even if they are very small, because a rare type may
-    /// need them.
+    /// Creates a mix of the positive weights, at least one, normalized. Even very small ones are
+    /// kept, because a rare type may need them.
     pub fn new(schedules: &[Schedule], weights: &[f64]) -> Self {
         let kept = || schedules.iter().zip(weights).filter(|(_, p)| **p > 0.0);
         let total: f64 = kept().map(|(_, p)| p).sum();

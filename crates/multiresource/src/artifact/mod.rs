@@ -1,7 +1,5 @@
-//! The artifact for multiresource jobs, and a checker that is used to verify the claims.
-//!
-//! One server is a fleet of one shape. The JSON Schema is generated from these types
-//! ([`Artifact::schema`]) and is stored in `schema/synth-policy.v3.json`.
+//! The artifact for multiresource jobs and its checker. One server is a fleet of one shape. The
+//! JSON Schema of these types ([`Artifact::schema`]) is in `schema/synth-policy.v3.json`.
 
 mod check;
 mod evidence;
@@ -69,18 +67,14 @@ pub fn mix(artifact: &Artifact) -> Option<(&[Vec<u32>], &[f64])> {
     if let Family::Msr(policy) = &artifact.policy {
         return Some((&policy.schedules, &policy.weights));
     }
-    let server = artifact.evidence.servers.first()?;
-    let mix = server
-        .mix
-        .as_ref()
-        .filter(|_| artifact.workload.is_one_server())?;
-    Some((&mix.schedules, &mix.weights))
+    let mix = artifact.evidence.servers.first()?.mix.as_ref()?;
+    let is_one_server = artifact.workload.is_one_server();
+    is_one_server.then_some((&mix.schedules, &mix.weights))
 }
 
-/// Returns the assumptions of a claim about this type, or all types, that the workload violates.
-///
-/// If there are any, the claim is an approximation. With preemption, only the sizes of the type
-/// itself matter; if the policy waits for completions, then the sizes of all types do.
+/// Returns the assumptions of a claim about this type, or all types, that the workload violates, so
+/// that the claim is an approximation. With preemption, only the sizes of the type itself matter;
+/// if the policy waits for completions, then the sizes of all types do.
 pub fn unmet(
     holds_for: &HoldsFor,
     job_type: Option<&str>,

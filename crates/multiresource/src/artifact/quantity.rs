@@ -77,8 +77,7 @@ pub enum Measure {
     Response,
     /// The response times, weighted by the share of each type in the load.
     WeightedResponse,
-    /// The fraction of the jobs with a response time up to the time in the claim, which should be
-    /// this one of the [`PERCENTILES`].
+    /// The fraction of jobs with a response time up to the claim, for one of the [`PERCENTILES`].
     Percentile(usize),
     /// The same for waiting times.
     WaitingPercentile(usize),
@@ -106,8 +105,7 @@ impl Measure {
         }
     }
 
-    /// Returns `a` (K) if the quantity, for a type or for all, is `Σ a_i E[N_i]` by Little's law,
-    /// or `None` if it is not.
+    /// Returns `a` (K) if the quantity, for a type or all, is `Σ a_i E[N_i]` by Little's law.
     pub(crate) fn weights(self, subject: Option<usize>, workload: &Workload) -> Option<Vec<f64>> {
         let (total, shares) = (workload.total_arrival_rate(), workload.load_shares());
         let weight = |(i, kind): (usize, &JobType)| match (self, subject) {

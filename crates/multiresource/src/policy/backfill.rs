@@ -1,24 +1,22 @@
-use super::backfilling::{EstimatedJobs, Estimates, Waiting};
+use super::backfilling::{Backfilling, Estimates, Queue, TypeOrderQueue, Waiting};
 use super::capacity::PackedDemand;
 use super::drain::DrainEstimator;
 use super::{Event, Information, System};
 use crate::schedule::Packing;
 use crate::workload::Workload;
 
-/// The jobs that are allowed to pass a blocked job, which is called the lead. The oldest of them is
-/// the first. A job that fits on the server can pass the lead
+/// The jobs that can pass a blocked job, the lead: the oldest job that fits and
 ///
-/// - if it also fits next to the capacity that is kept, or
-/// - if its mean size is at most `κ` times the remaining waiting time of the lead, where it is
-///   assumed that all running jobs with at most this mean size have already left. This prevents
-///   short jobs from extending the time that allows them to start. If limits are used, a job can
-///   instead pass the lead if its limit is at most `κ` times the time until the lead fits according
-///   to the limits of the running jobs.
+/// - also fits next to the capacity that is kept, or
+/// - has a mean size of at most `κ` times the remaining waiting time of the lead, as if all running
+///   jobs with at most this mean size had already left, so that short jobs do not extend the time
+///   that allows them to start. If limits are used, its limit must instead be at most `κ` times the
+///   time until the lead fits according to the limits of the running jobs.
 #[derive(Clone, Debug)]
 pub(super) struct BackfillRule {
     pub let_in: f64,
     pub drains: DrainEstimator,
-    limits: Option<EstimatedJobs>,
+    limits: Option<TypeOrderQueue>,
     packed: PackedDemand,
     empty: Vec<u64>,
     used: Vec<u64>,
@@ -30,11 +28,11 @@ impl BackfillRule {
         let packing = Packing::new(workload);
         let packed = PackedDemand::new(&packing);
         let empty: Vec<u64> = packed.empty(packing.capacity());
-        let limits = || EstimatedJobs::new(Estimates::Limits, workload, 1);
+        let easy = Backfilling::easy(Estimates::Limits);
         BackfillRule {
             let_in,
             drains: DrainEstimator::new(workload),
-            limits: by_limits.then(limits),
+            limits: by_limits.then(|| TypeOrderQueue::new(&easy, workload, 1)),
             used: empty.clone(),
             packed,
             empty,
@@ -44,7 +42,7 @@ impl BackfillRule {
 
     pub(super) fn knows(&self) -> Information {
         let limits = self.limits.as_ref();
-        limits.map_or(Information::Means, |jobs| jobs.lengths.estimates.knows())
+        limits.map_or(Information::Means, Queue::knows)
     }
 
     pub(super) fn look(&mut self, event: Event, system: &System) {
@@ -55,14 +53,14 @@ impl BackfillRule {
 
     pub(super) fn take_over(&mut self, system: &System) {
         if let Some(jobs) = &mut self.limits {
-            jobs.running.forget();
-            jobs.look_anew(system);
+            jobs.running().forget();
+            jobs.rebuild(system);
         }
     }
 
     pub(super) fn start(&mut self, i: usize, system: &mut System) {
         match &mut self.limits {
-            Some(jobs) => jobs.start_oldest(i, &[0], system),
+            Some(jobs) => jobs.start_first(i, &[0], system),
             None => system.start(i),
         }
     }
@@ -91,8 +89,9 @@ impl BackfillRule {
         staying: &[u32],
         system: &mut System,
     ) -> bool {
-        let within = self.limits.as_ref().map_or(0.0, |jobs| {
-            let until = jobs.running.earliest_fit(lead, 0, &mut self.free, system);
+        let within = self.limits.as_mut().map_or(0.0, |jobs| {
+            let running = jobs.running();
+            let until = running.earliest_fit(lead, 0, &mut self.free, system);
             self.let_in * (until - system.now())
         });
         let mut oldest: Option<(u64, usize, Option<Waiting>)> = None;
@@ -106,7 +105,7 @@ impl BackfillRule {
             let first = if self.packed.fits(&self.used, i, 1) {
                 Some((head, None))
             } else if let Some(jobs) = &self.limits {
-                let waiting = jobs.oldest_within(i, within);
+                let waiting = jobs.first_within(i, within);
                 waiting.map(|waiting| (waiting.job.number, Some(waiting)))
             } else {
                 let mean = self.drains.means[i];

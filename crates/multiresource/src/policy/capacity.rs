@@ -3,7 +3,7 @@ use crate::schedule::Packing;
 #[derive(Clone, Debug)]
 pub(super) struct ServerCapacity {
     packed: PackedDemand,
-    used: Vec<u64>,
+    pub used: Vec<u64>,
 }
 
 impl ServerCapacity {
@@ -13,11 +13,6 @@ impl ServerCapacity {
             used: packed.empty(packing.capacity()),
             packed,
         }
-    }
-
-    #[inline]
-    pub(super) fn used(&self) -> &[u64] {
-        &self.used
     }
 
     pub(super) fn free(&self, j: usize) -> u64 {
@@ -70,24 +65,21 @@ impl ServerCapacity {
     }
 }
 
-pub(super) fn reduce(room: &mut [u64], demand: &[u64]) {
-    room.iter_mut().zip(demand).for_each(|(room, d)| *room -= d);
+pub(super) fn reduce(free: &mut [u64], demand: &[u64]) {
+    free.iter_mut().zip(demand).for_each(|(free, d)| *free -= d);
 }
 
 #[inline]
-pub(super) fn covers(room: &[u64], demand: &[u64]) -> bool {
-    room.iter().zip(demand).all(|(room, d)| d <= room)
+pub(super) fn covers(free: &[u64], demand: &[u64]) -> bool {
+    free.iter().zip(demand).all(|(free, d)| d <= free)
 }
 
-/// The demand of each type in a packed form, so that a single addition checks if a job fits.
-///
-/// Each resource has a field with the number of bits that are needed for its capacity, and a guard
-/// bit above it. If the resource is full, the field has its largest value, so that an overflow sets
-/// the guard bit. In almost all cases, one word is enough.
+/// The demand of each type in a packed form, so that a single addition checks if a job fits. Each
+/// resource has a field with the bits that its capacity needs, and a guard bit above it. A full
+/// field has its largest value, so an overflow sets the guard bit. One word is usually enough.
 #[derive(Clone, Debug)]
 pub(super) struct PackedDemand {
     guards: Vec<u64>,
-    /// The demands in row-major order (K × words).
     demand: Vec<u64>,
     fields: Vec<Field>,
 }
@@ -251,28 +243,28 @@ mod tests {
             }
             let workload = Workload::parse(&text, "t").unwrap().workload;
             let packing = Packing::new(&workload);
-            let mut room = ServerCapacity::new(&packing);
-            assert_eq!(room.used.len(), 1 + usize::from(digits == 13));
+            let mut server = ServerCapacity::new(&packing);
+            assert_eq!(server.used.len(), 1 + usize::from(digits == 13));
             let (mut free, mut inside) = (packing.capacity().to_vec(), Vec::new());
             for _ in 0..2000 {
                 let i = random.random_range(0..4);
                 let fits = packing.demand(i).iter().zip(&free).all(|(d, f)| d <= f);
-                assert_eq!(room.fits(i), fits);
+                assert_eq!(server.fits(i), fits);
                 let mut keys = [u64::MAX; 4];
                 keys[i] = 7;
-                assert_eq!(room.least_fitting(&keys), fits.then_some(7));
-                assert_eq!(room.take(i), fits);
+                assert_eq!(server.least_fitting(&keys), fits.then_some(7));
+                assert_eq!(server.take(i), fits);
                 if fits {
                     packing.take(i, 1, &mut free);
                     inside.push(i);
                 } else {
                     let i = inside.swap_remove(random.random_range(0..inside.len()));
-                    room.give(i);
+                    server.give(i);
                     free.iter_mut()
                         .zip(packing.demand(i))
                         .for_each(|(f, d)| *f += d);
                 }
-                assert_eq!((0..3).map(|j| room.free(j)).collect::<Vec<_>>(), free);
+                assert_eq!((0..3).map(|j| server.free(j)).collect::<Vec<_>>(), free);
             }
         }
     }

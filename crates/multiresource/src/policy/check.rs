@@ -10,7 +10,6 @@ use synth_core::artifact::{Findings, nonnegative, positive};
 /// The tolerance for the worth of the most valuable schedule, which must be 1.
 pub(crate) const ROUNDING: f64 = 1e-9;
 
-/// Checks that `schedules` is not empty, has no duplicates, and satisfies `uD ≤ P` exactly.
 pub(crate) fn schedules(schedules: &[Vec<u32>], server: &Workload, findings: &mut Findings) {
     let mut known = HashMap::new();
     for (s, schedule) in schedules.iter().enumerate() {
@@ -31,11 +30,8 @@ pub(crate) fn each_fits(schedules: &[Vec<u32>], server: &Workload, findings: &mu
         let path = format!("schedules[{s}]");
         findings.length(&path, schedule.len(), types, "job type");
         if schedule.len() == types && !packing.fits(schedule) {
-            let message = format!(
-                "{schedule:?} does not fit: {}",
-                overrun(schedule, &packing, server)
-            );
-            findings.add(path, message);
+            let why = overrun(schedule, &packing, server);
+            findings.add(path, format!("{schedule:?} does not fit: {why}"));
         }
     }
 }

@@ -1,6 +1,5 @@
-//! Changes of a real cluster that are not an [`Event`](super::Event): a job is canceled, found or
-//! requeued, or others use some of the capacity. After these functions,
-//! [`Policy::changed`](super::Policy::changed) must be called.
+//! Changes of a real cluster that are not an [`Event`](super::Event), such as a canceled job, after
+//! which [`Policy::changed`](super::Policy::changed) must be called.
 
 use super::jobs::{Entry, MOST_JOBS, Ticket, WAITING};
 use super::{Job, System};
@@ -38,8 +37,8 @@ impl System {
     }
 
     /// Adds a job of type `i` that has run for `ran` \[time\], in a fleet on these servers, with
-    /// the next number. `limit` is for the whole job, infinite if unknown. `None`, without effect,
-    /// if it does not fit; use [`System::occupy`] then. It does not appear in [`System::actions`].
+    /// the next number and without an [action](System::actions). `limit` is for the whole job,
+    /// infinite if unknown. `None`, without effect, if it does not fit: use [`System::occupy`].
     pub fn adopt(
         &mut self,
         i: usize,
@@ -48,11 +47,11 @@ impl System {
         now: f64,
     ) -> Option<Job> {
         self.advance(now);
-        let has_room = match &self.hosts {
-            None => self.room.fits(i),
+        let fits = match &self.hosts {
+            None => self.server.fits(i),
             Some(hosts) => hosts.takes(i, servers),
         };
-        if !has_room || self.entries.len() - self.vacant.len() >= MOST_JOBS {
+        if !fits || self.entries.len() - self.vacant.len() >= MOST_JOBS {
             return None;
         }
         let job = self.arrive_limited(i, now, limit);
@@ -71,20 +70,19 @@ impl System {
             return false;
         }
         self.wait_again(i, job);
-        self.give_room(i, job.slot);
+        self.give_capacity(i, job.slot);
         true
     }
 
-    /// Sets the units of each resource (length R) on server `n` of a fleet that are used by others
-    /// or are not available. They may exceed the free units: running jobs continue, and jobs that
-    /// need a resource with no free units do not start.
+    /// Sets the units of each resource (length R) on server `n` of a fleet that others use. They
+    /// may exceed the free units: running jobs continue, and jobs that need such a resource wait.
     pub fn occupy(&mut self, n: usize, units: &[u64], now: f64) {
         self.advance(now);
         let resources = self.capacity().len();
         match &mut self.hosts {
             None => {
                 self.others = Some(units.to_vec());
-                self.recount_room();
+                self.recount_free();
             }
             Some(hosts) => hosts.occupy(n, &units[..resources]),
         }
@@ -108,10 +106,10 @@ impl System {
     }
 
     #[cold]
-    pub(super) fn recount_room(&mut self) {
+    pub(super) fn recount_free(&mut self) {
         for j in 0..self.capacity().len() {
             let free = self.left(j).saturating_sub(self.used(j));
-            self.room.set_free(j, free);
+            self.server.set_free(j, free);
         }
     }
 
@@ -135,13 +133,12 @@ impl System {
         entry.number == job.number && entry.place != WAITING
     }
 
-    /// Returns a running job to its place in the queue without freeing its capacity.
     #[inline]
     pub(super) fn wait_again(&mut self, i: usize, job: Job) {
         self.stop_running(i, self.entries[job.slot as usize].place);
         let entry = &mut self.entries[job.slot as usize];
         entry.work -= self.now;
-        // The remaining work must not be negative because of rounding. Unknown sizes are NaN.
+        // Rounding must not make it negative. `max` would replace the NaN of an unknown size.
         if entry.work < 0.0 {
             entry.work = 0.0;
         }

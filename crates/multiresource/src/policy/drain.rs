@@ -1,15 +1,12 @@
 use super::System;
 use crate::workload::Workload;
 
-/// The minimum price of a job per dominant share. A job with a shadow price of 0 also uses
-/// capacity.
+/// The minimum price of a job per dominant share: one with a price of 0 uses capacity, too.
 const LEAST_PRICE: f64 = 0.3;
 
 pub(super) fn prices(policy: &[f64], workload: &Workload) -> Vec<f64> {
-    let least = workload.dominant_shares().into_iter();
-    let least = least.map(|share| LEAST_PRICE * share);
-    let pairs = policy.iter().zip(least);
-    pairs.map(|(p, least)| p.max(least)).collect()
+    let pairs = policy.iter().zip(workload.dominant_shares());
+    pairs.map(|(p, share)| p.max(LEAST_PRICE * share)).collect()
 }
 
 #[derive(Clone, Debug)]
@@ -18,7 +15,8 @@ pub(super) struct DrainEstimator {
     /// The types in descending order of mean size.
     pub longest: Vec<usize>,
     rates: Vec<f64>,
-    leaving: Vec<Leaving>,
+    /// The number, the units of the required resource, and the rate of the jobs that leave.
+    leaving: Vec<[f64; 3]>,
 }
 
 impl DrainEstimator {
@@ -35,8 +33,8 @@ impl DrainEstimator {
     }
 
     /// Returns the expected time \[time\] until one more job of type `i` fits if all running jobs
-    /// except `staying` leave. Jobs with a mean size of at most `than` are treated as if they had
-    /// already left, because a job must not extend the time that allows it to start.
+    /// except `staying` leave. Jobs with a mean size of at most `than` count as gone, because a job
+    /// must not extend the time that allows it to start.
     pub(super) fn wait(&mut self, i: usize, staying: &[u32], than: f64, system: &System) -> f64 {
         let mut longest: f64 = 0.0;
         for (j, demand) in system.demand(i).iter().enumerate() {
@@ -52,8 +50,7 @@ impl DrainEstimator {
                 if *mean <= than {
                     need -= count * holds;
                 } else if count * holds > 0.0 {
-                    let rate = *rate;
-                    self.leaving.push(Leaving { count, holds, rate });
+                    self.leaving.push([count, holds, *rate]);
                 }
             }
             if need > 0.0 {
@@ -75,26 +72,17 @@ const STEPS: usize = 12;
 
 const SMALL: f64 = 1e-3;
 
-#[derive(Clone, Copy, Debug)]
-struct Leaving {
-    count: f64,
-    /// The number of units of the required resource that each job uses.
-    holds: f64,
-    rate: f64,
-}
-
 /// Returns the expected time \[time\] until `need` units have been freed by jobs that leave at
 /// these rates, or infinity if the jobs have fewer units.
-///
 /// This is the root `t` of `(1 + 1/2n) Σ d_i x_i (1 − e^{−t μ_i}) = need`, where `n = Σ x_i`. For
 /// `k` of `n` identical jobs, the first factor results in `E[S] ln((n + ½)/(n − k + ½))`, which is
 /// within 10 % of the mean `E[S] (H_n − H_{n−k})` and is finite for the last job.
 #[inline]
-fn wait_for(need: f64, leaving: &[Leaving]) -> f64 {
+fn wait_for(need: f64, leaving: &[[f64; 3]]) -> f64 {
     let (mut jobs, mut held) = (0.0, 0.0);
-    for own in leaving {
-        jobs += own.count;
-        held += own.count * own.holds;
+    for [count, holds, _] in leaving {
+        jobs += count;
+        held += count * holds;
     }
     if need > held {
         return f64::INFINITY;
@@ -103,11 +91,11 @@ fn wait_for(need: f64, leaving: &[Leaving]) -> f64 {
     let mut t = 0.0;
     for _ in 0..STEPS {
         let (mut left, mut slope) = (need, 0.0);
-        for own in leaving {
-            let holds = own.count * own.holds;
-            let stays = holds * decay(t * own.rate);
+        for [count, holds, rate] in leaving {
+            let holds = count * holds;
+            let stays = holds * decay(t * rate);
             left -= holds - stays;
-            slope += stays * own.rate;
+            slope += stays * rate;
         }
         if left <= SMALL * need {
             break;
@@ -117,8 +105,7 @@ fn wait_for(need: f64, leaving: &[Leaving]) -> f64 {
     t
 }
 
-/// Returns an approximation of `e^{−y}` for `y ≥ 0`, which is fast and has an error of less than
-/// 1e-3.
+/// Returns an approximation of `e^{−y}` for `y ≥ 0` with an error of less than 1e-3.
 #[inline]
 fn decay(y: f64) -> f64 {
     let z = y * (1.0 / 16.0);

@@ -13,8 +13,8 @@ impl System {
         job
     }
 
-    /// Adds a job of type `i` that arrives at time `now` and runs for at most `limit` \[time\].
-    /// This is required by rules that [use limits](super::Policy::information).
+    /// Adds a job of type `i` that arrives at time `now` and runs for at most `limit` \[time\], as
+    /// rules that [use limits](super::Policy::information) require.
     pub fn arrive_limited(&mut self, i: usize, now: f64, limit: f64) -> Job {
         let job = self.arrive_sized(i, now, f64::NAN);
         self.set_limit(job, limit);
@@ -45,8 +45,8 @@ impl System {
         Job { arrived, ..job }
     }
 
-    /// Adds a job of type `i` and of this size \[time\] that arrives at time `now`. The size is
-    /// only required by rules that [use sizes](super::Policy::information).
+    /// Adds a job of type `i` and of this size \[time\] that arrives at time `now`. Only rules that
+    /// [use sizes](super::Policy::information) require the size.
     #[inline(always)]
     pub fn arrive_sized(&mut self, i: usize, now: f64, size: f64) -> Job {
         self.advance(now);
@@ -69,15 +69,13 @@ impl System {
         }
     }
 
-    /// Ends the running job of type `i` with index `n`, in no particular order. Returns `None`,
-    /// without effect, if there is no such job.
+    /// Ends the n-th running job of type `i`, in no particular order; `None` if there is none.
     pub fn complete(&mut self, i: usize, n: usize, now: f64) -> Option<Job> {
         let slot = self.running_jobs(i).nth(n)?.slot;
         Some(self.complete_slot(slot, now).job)
     }
 
-    /// Ends the running job of type `i` with this number, in `O(running)`. Returns `None`, without
-    /// effect, if it is not running.
+    /// Ends the job of type `i` with this number, in `O(running)`; `None` if it is not running.
     pub fn complete_job(&mut self, i: usize, number: u64, now: f64) -> Option<Job> {
         let slot = self.running_jobs(i).find(|job| job.number == number)?.slot;
         Some(self.complete_slot(slot, now).job)
@@ -90,8 +88,7 @@ impl System {
         }
     }
 
-    /// Sets whether jobs that already ran are started again. It is not known which devices such a
-    /// job uses, and it may be spread over several of them.
+    /// Sets whether jobs that already ran are started again, on devices that are not known.
     pub fn resume_jobs(&mut self, resumes: bool) {
         if let Some(hosts) = &mut self.hosts {
             hosts.resumes = resumes;
@@ -105,7 +102,7 @@ impl System {
         let entry = self.entries[slot as usize];
         let (job, i) = (self.job(slot), entry.job_type as usize);
         self.stop_running(i, entry.place);
-        self.give_room(i, slot);
+        self.give_capacity(i, slot);
         self.entries[slot as usize].place = WAITING;
         self.vacant.push(slot);
         let at = now - self.origin;
@@ -179,8 +176,7 @@ impl System {
         }
     }
 
-    /// Checks the number of running jobs of type `i` against a caller that knows when they end.
-    pub fn expect_running(&mut self, i: usize, known: u32) {
+    pub(crate) fn expect_running(&mut self, i: usize, known: u32) {
         let running = self.types[i].running;
         if running != known {
             self.violate(Violation::Service(i, running, known));
@@ -188,24 +184,22 @@ impl System {
     }
 
     /// Returns the total rate of the clocks \[1/time\] and an upper bound of the total service rate
-    /// for exponential sizes. Both are running sums, which are exact up to the rounding errors
-    /// since the last [`System::audit`].
+    /// for exponential sizes, with the rounding errors since the last [`System::audit`].
     #[inline]
-    pub fn rates(&self) -> [f64; 2] {
+    pub(crate) fn rates(&self) -> [f64; 2] {
         [self.clock_rate, self.pools.rate]
     }
 
     /// Returns the slot of the job that ends, for a uniform point below the bound of
     /// [`System::rates`]. `None` if the point is rejected.
     #[inline]
-    pub fn sample_completion(&self, point: f64) -> Option<u32> {
+    pub(crate) fn sample_completion(&self, point: f64) -> Option<u32> {
         let (slot, left) = self.pools.draw(point)?;
         let job_type = self.type_of(slot);
         (left < self.types[job_type].service_rate).then_some(slot)
     }
 
-    /// Returns when the job in this slot ends, if it runs.
-    pub fn ends_at(&self, slot: u32) -> Option<f64> {
+    pub(crate) fn ends_at(&self, slot: u32) -> Option<f64> {
         let entry = self.entries.get(slot as usize)?;
         (entry.place != WAITING).then_some(entry.work)
     }
@@ -225,8 +219,8 @@ impl System {
         self.queued.length + self.pools.count
     }
 
-    /// Calls `of_type` for each type with the integrals, over the time since the last call, of the
-    /// number of jobs in the system, the number of jobs in service and the number of offered slots.
+    /// Calls `of_type` for each type with the integrals, since the last call, of the numbers of
+    /// jobs in the system, jobs in service and offered slots.
     pub fn collect(&mut self, mut of_type: impl FnMut(usize, [f64; 3])) {
         let length = self.now - self.origin;
         for i in 0..self.types.len() {
@@ -240,8 +234,7 @@ impl System {
         self.origin = self.now;
     }
 
-    /// Returns how long the guard was in charge \[time\], up to the last [`System::collect`].
-    pub fn guarded_time(&self) -> f64 {
+    pub(crate) fn guarded_time(&self) -> f64 {
         self.guarded_time
     }
 
@@ -266,7 +259,6 @@ impl System {
         (self.entries.len() - 1) as u32
     }
 
-    /// Checks that the number of arrivals is the number of departures plus the number of jobs.
     #[inline]
     pub(super) fn account(&mut self) {
         let inside = self.jobs();

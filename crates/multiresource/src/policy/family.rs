@@ -11,7 +11,6 @@ use super::rule::{NamedRule, PolicyConfig, TuningContext};
 use super::*;
 use crate::workload::{Fleet, Workload};
 
-/// Generates the enum that contains all rules, based on their settings and names.
 macro_rules! rules {
     ($($(#[$doc:meta])* $Variant:ident($Policy:ty): $name:literal;)+) => {
         /// The parameters of the online rule.
@@ -91,7 +90,6 @@ rules! {
     Guarded(GuardedConfig): "guarded";
 }
 
-/// The rules that can be selected by name in `compare`.
 pub(crate) const NAMED_RULES: &[NamedRule] = &[
     backfilling::named::FIRST_FIT,
     backfilling::named::FCFS,
@@ -240,8 +238,13 @@ impl Guard {
 
 impl PolicyConfig for GuardedConfig {
     fn build(&self, fleet: &Fleet) -> Box<dyn Policy> {
-        let (rule, guard) = (self.rule.build(fleet), self.guard.build(fleet));
-        Box::new(Guarded::new(rule, guard, self.from, self.until))
+        Box::new(Guarded {
+            rule: self.rule.build(fleet),
+            guard: self.guard.build(fleet),
+            from: self.from,
+            until: self.until,
+            guarding: false,
+        })
     }
 
     fn describe(&self, workload: &Workload) -> String {

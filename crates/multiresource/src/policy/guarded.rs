@@ -3,20 +3,18 @@ use super::{Event, Information, Job, LearnedRuntimes, Policy, System};
 /// A rule with a guard. If there are at least `B` jobs in the system, a policy that is proved to be
 /// stable is used until there are fewer than `b` jobs. On one server, this is a Markovian Service
 /// Rate policy without backfilling. On a fleet, it is a [`Partition`](super::Partition).
-///
 /// The process is positive recurrent if the sizes are exponential and the arrivals are Poisson.
-/// There is a finite number of states with fewer than `b` jobs. From these states, the process
-/// either remains in a finite number of states and returns after a finite mean time, or it reaches
-/// `B` jobs in one of a finite number of states. From each of these states, the guard needs a
-/// finite mean time until there are fewer than `b` jobs, because it is positive recurrent from all
-/// states. This construction was created for this project.
+/// From the finite number of states with fewer than `b` jobs, it either remains in a finite number
+/// of states and returns after a finite mean time, or it reaches `B` jobs in one of a finite number
+/// of states. From each of these, the guard, which is positive recurrent from all states, needs a
+/// finite mean time until there are fewer than `b` jobs. It was created for this project.
 #[derive(Clone)]
 pub struct Guarded {
-    rule: Box<dyn Policy>,
-    guard: Box<dyn Policy>,
-    from: u64,
-    until: u64,
-    guarding: bool,
+    pub(super) rule: Box<dyn Policy>,
+    pub(super) guard: Box<dyn Policy>,
+    pub(super) from: u64,
+    pub(super) until: u64,
+    pub(super) guarding: bool,
 }
 
 impl Policy for Guarded {
@@ -77,17 +75,6 @@ impl Policy for Guarded {
 }
 
 impl Guarded {
-    /// Creates a rule with a guard, which is used from `from` jobs until fewer than `until` remain.
-    pub fn new(rule: Box<dyn Policy>, guard: Box<dyn Policy>, from: u64, until: u64) -> Self {
-        Guarded {
-            rule,
-            guard,
-            from,
-            until,
-            guarding: false,
-        }
-    }
-
     fn in_charge(&mut self) -> &mut Box<dyn Policy> {
         if self.guarding {
             &mut self.guard
@@ -97,20 +84,15 @@ impl Guarded {
     }
 
     fn hand_over(&mut self, system: &mut System) -> bool {
-        let jobs = system.jobs();
-        if !self.guarding && jobs >= self.from {
-            self.guarding = true;
-            system.guard(true);
-            self.rule.let_go(system);
-            self.guard.take_over(system);
-        } else if self.guarding && jobs < self.until {
-            self.guarding = false;
-            system.guard(false);
-            self.guard.let_go(system);
-            self.rule.take_over(system);
-        } else {
-            return false;
+        let most = if self.guarding { self.until } else { self.from };
+        let guards = system.jobs() >= most;
+        let changes = guards != self.guarding;
+        if changes {
+            system.guard(guards);
+            self.in_charge().let_go(system);
+            self.guarding = guards;
+            self.in_charge().take_over(system);
         }
-        true
+        changes
     }
 }

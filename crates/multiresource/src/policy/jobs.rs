@@ -10,7 +10,7 @@ pub struct Job {
     pub number: u64,
     /// The time of arrival, in the time unit of the workload.
     pub arrived: f64,
-    /// Its index in the system.
+    /// The index in the system.
     pub slot: u32,
 }
 
@@ -23,8 +23,7 @@ pub enum Action {
     Stop(usize, Job),
 }
 
-/// A decision that cannot be carried out by any server. It ends the run, and the results of the run
-/// are not valid.
+/// A decision that no server can carry out. It ends the run, whose results are not valid.
 #[derive(Clone, Debug, thiserror::Error, PartialEq)]
 pub enum Violation {
     /// A job was started where it does not fit.
@@ -57,10 +56,9 @@ pub enum Violation {
 pub(super) struct Entry {
     pub number: u64,
     pub arrived: f64,
-    /// The remaining work \[time\] of a waiting job, or the end time of a running job. NaN if sizes
-    /// are not known.
+    /// The remaining work of a waiting job, or the end of a running job \[time\]; NaN if unknown.
     pub work: f64,
-    /// The time of the last start, or the time of arrival if the job has not been started yet.
+    /// The time of the last start, or of the arrival before the first start.
     pub started: f64,
     pub place: u32,
     pub job_type: u32,
@@ -81,8 +79,7 @@ impl Entry {
 
 pub(super) const WAITING: u32 = u32::MAX;
 
-/// The number and, in the lowest bits, the slot of a waiting job. There can be at most 2^24 jobs in
-/// the system and 2^40 jobs in a run.
+/// The number and the slot of a waiting job: up to 2^24 jobs in the system and 2^40 in a run.
 #[derive(Clone, Copy, PartialEq, PartialOrd)]
 pub(super) struct Ticket(u64);
 
@@ -112,7 +109,6 @@ pub(super) struct Type {
     pub service_rate: f64,
     pub waiting: VecDeque<Ticket>,
     pub running: u32,
-    /// Slots that hold capacity but do not serve a job: setups in progress.
     pub held: u32,
     pub present: FirstMoment,
     pub busy: FirstMoment,

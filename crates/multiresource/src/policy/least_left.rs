@@ -21,59 +21,53 @@ pub(super) const NAMED: NamedRule = NamedRule {
     ..NamedRule::PLAIN
 };
 
-/// Serves the jobs in the system in the order of the remaining size times the dominant share, with
-/// preemption. The smallest value comes first, and a job that does not fit is skipped. If two
-/// values are equal, they are sorted by type and then by age. If there is only one type, which
-/// needs one server for each job, this is SRPT-k.
-///
-/// The source is Grosof, Scully, Harchol-Balter, "SRPT for multiserver systems", Performance
-/// Evaluation 127–128, 2018, for jobs that need one server each. Sorting by size times share is
-/// known as smallest area first. With different needs, servers may be idle and large jobs may wait
-/// forever.
-///
-/// A decision takes `O(K)` per running job, and `O(n)` moves in memory if a job starts to wait and
-/// there are `n` jobs of its type.
+/// Serves the jobs with the smallest remaining size times dominant share, with preemption, and
+/// skips jobs that do not fit. Ties are broken by type and then by age. If there is only one type,
+/// which needs one server for each job, this is SRPT-k. The source is Grosof, Scully,
+/// Harchol-Balter, "SRPT for multiserver systems", Performance Evaluation 127–128, 2018, for jobs
+/// that need one server each. Sorting by size times share is known as smallest area first. With
+/// different needs, servers may be idle and large jobs may wait forever. A decision takes `O(K)`
+/// per running job, and up to `O(n)` for one of `n` jobs that starts to wait.
 #[derive(Clone, Debug)]
 pub struct LeastLeftFirst {
     queues: Vec<Queue>,
-    room: Vec<u64>,
+    free: Vec<u64>,
 }
 
 #[derive(Clone, Debug, Default)]
 struct Queue {
     share: f64,
-    /// With their remaining work, in descending order of it.
+    /// The jobs in descending order of their remaining work.
     waiting: Vec<(f64, Job)>,
-    /// The jobs in ascending order of their remaining work. This order does not change over time.
+    /// The jobs in ascending order of their remaining work, which does not change over time.
     running: Vec<Job>,
-    /// Number of waiting jobs, from the end, that start at a decision.
+    /// The number of waiting jobs, from the end, that start at a decision.
     starts: usize,
-    /// Number of running jobs, from the beginning, that continue.
+    /// The number of running jobs, from the beginning, that continue.
     stays: usize,
 }
 
 impl LeastLeftFirst {
-    /// Creates the rule.
-    pub fn new(workload: &Workload) -> Self {
+    pub(super) fn new(workload: &Workload) -> Self {
         let queue = |share: f64| Queue {
             share,
             ..Queue::default()
         };
         LeastLeftFirst {
             queues: workload.dominant_shares().into_iter().map(queue).collect(),
-            room: Vec::new(),
+            free: Vec::new(),
         }
     }
 
     fn choose(&mut self, system: &System) {
-        self.room.clear();
+        self.free.clear();
         let resources = 0..system.capacity().len();
-        self.room.extend(resources.map(|j| system.left(j)));
+        self.free.extend(resources.map(|j| system.left(j)));
         for queue in &mut self.queues {
             (queue.starts, queue.stays) = (0, 0);
         }
         loop {
-            let fits = |i: &usize| covers(&self.room, system.demand(*i));
+            let fits = |i: &usize| covers(&self.free, system.demand(*i));
             let fitting = (0..self.queues.len()).filter(fits);
             let next = fitting.filter_map(|i| {
                 let (left, waits) = self.queues[i].next(system)?;
@@ -86,28 +80,7 @@ impl LeastLeftFirst {
                 true => self.queues[i].starts += 1,
                 false => self.queues[i].stays += 1,
             }
-            reduce(&mut self.room, system.demand(i));
-        }
-    }
-
-    fn carry_out(&mut self, system: &mut System) {
-        let mut moved = Vec::new();
-        for (i, queue) in self.queues.iter_mut().enumerate() {
-            // The jobs that start must be removed before the jobs that stop are added.
-            let rest = queue.waiting.len() - queue.starts;
-            moved.extend(queue.waiting.drain(rest..).map(|(_, job)| (i, job)));
-            for job in queue.running.split_off(queue.stays) {
-                let left = system.work_left(job);
-                system.stop_job(i, job);
-                queue.wait(left, job);
-            }
-        }
-        for (i, job) in moved {
-            let left = system.work_left(job);
-            let running = &mut self.queues[i].running;
-            let place = running.partition_point(|other| system.work_left(*other) <= left);
-            running.insert(place, job);
-            system.start_job(i, job);
+            reduce(&mut self.free, system.demand(i));
         }
     }
 }
@@ -119,8 +92,6 @@ impl Queue {
         self.waiting.insert(place, (left, job));
     }
 
-    /// Returns the remaining work of the next job, and `true` if it is waiting. If two values are
-    /// equal, the running job is used.
     fn next(&self, system: &System) -> Option<(f64, bool)> {
         let runs = self.running.get(self.stays);
         let runs = runs.map(|job| system.work_left(*job));
@@ -156,8 +127,29 @@ impl Policy for LeastLeftFirst {
             }
             Event::Clock(_) => {}
         }
+        self.decide(system);
+    }
+
+    fn decide(&mut self, system: &mut System) {
         self.choose(system);
-        self.carry_out(system);
+        let mut moved = Vec::new();
+        for (i, queue) in self.queues.iter_mut().enumerate() {
+            // The jobs that start must be removed before the jobs that stop are added.
+            let rest = queue.waiting.len() - queue.starts;
+            moved.extend(queue.waiting.drain(rest..).map(|(_, job)| (i, job)));
+            for job in queue.running.split_off(queue.stays) {
+                let left = system.work_left(job);
+                system.stop_job(i, job);
+                queue.wait(left, job);
+            }
+        }
+        for (i, job) in moved {
+            let left = system.work_left(job);
+            let running = &mut self.queues[i].running;
+            let place = running.partition_point(|other| system.work_left(*other) <= left);
+            running.insert(place, job);
+            system.start_job(i, job);
+        }
     }
 
     fn take_over(&mut self, system: &mut System) {
@@ -169,7 +161,6 @@ impl Policy for LeastLeftFirst {
                 queue.wait(system.work_left(job), job);
             }
         }
-        self.choose(system);
-        self.carry_out(system);
+        self.decide(system);
     }
 }

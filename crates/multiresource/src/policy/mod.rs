@@ -1,17 +1,11 @@
 //! Online rules, which decide when a job is started and, with preemption, when it is stopped.
 //!
-//! Each rule has its own file. It contains the decisions of the rule ([`Policy`]), its settings
-//! together with the functions that are needed for policy files, tuning and reports
-//! ([`PolicyConfig`]), and its entry in comparisons ([`NamedRule`]). All rules are listed in
-//! `family`. The names of the settings end with `Config`, and the settings build the online rule
-//! (`TdcConfig: PolicyConfig`, `Tdc: Policy`). To add a rule, start with a copy of
-//! `server_filling.rs`.
-//!
-//! The function [`Policy::react`] is called with an [`Event`] and can change a [`System`]. The
-//! functions to read the state are in `view.rs`, and the functions to change it are in `system.rs`.
-//! The same code is used in the simulator and in a scheduler that uses the rule (see
-//! `examples/embedded_scheduler.rs`). There, [`System::actions`] returns the jobs to start and
-//! stop.
+//! Each rule has its own file with its decisions ([`Policy`]), its settings for policy files,
+//! tuning and reports ([`PolicyConfig`]), and its entry in comparisons ([`NamedRule`]). The
+//! settings (`TdcConfig`) build the online rule (`Tdc`). To add a rule, copy `server_filling.rs`.
+//! [`Policy::react`] reads a [`System`] by the functions in `view.rs` and changes it by those in
+//! `system.rs`, also in a scheduler (see `examples/embedded_scheduler.rs`), for which
+//! [`System::actions`] returns the jobs to start and stop.
 //!
 //! A rule must not use random numbers. Instead, it sets the rate of an exponential *clock*, and its
 //! caller reports when the clock rings. A recorded sequence of events determines all decisions.
@@ -41,7 +35,6 @@ mod quickswap;
 mod randomized_timers;
 mod reserving;
 mod rule;
-mod served;
 mod server_filling;
 mod system;
 mod tdc;
@@ -57,7 +50,7 @@ pub use backfilling::{
 pub(crate) use family::NAMED_RULES;
 pub use family::{Family, Guard, GuardedConfig};
 pub use guarded::Guarded;
-pub use hosts::{Hosts, Placement, Zone};
+pub use hosts::{Placement, Zone};
 pub use jobs::{Action, Completed, Counters, Job, Violation};
 pub use least_left::LeastLeftFirst;
 pub use max_weight::{MaxWeight, MaxWeightConfig, MaxWeightSetupConfig, MaxWeightSetups};
@@ -95,8 +88,7 @@ pub enum Event {
 
 /// An online rule.
 pub trait Policy: CloneRule {
-    /// Returns the number of exponential clocks, which are numbered from 0. Their rates are 0 at
-    /// first and are set by [`System::set_clock`].
+    /// Returns the number of exponential clocks, which [`System::set_clock`] starts.
     fn clocks(&self) -> usize {
         0
     }
@@ -106,8 +98,7 @@ pub trait Policy: CloneRule {
         false
     }
 
-    /// Returns the information about jobs that is used by the rule: sizes ([`System::work_left`])
-    /// or estimates in the form of limits ([`System::limit_left`]).
+    /// Returns the used information: [sizes](System::work_left) or [limits](System::limit_left).
     fn information(&self) -> Information {
         Information::Means
     }
@@ -124,8 +115,7 @@ pub trait Policy: CloneRule {
         false
     }
 
-    /// Adds one of several events that happen at the same time, without starting any jobs. This is
-    /// only called for rules that [decide on the state](Policy::decides_on_state).
+    /// Adds a simultaneous event without starting jobs (see [`Policy::decides_on_state`]).
     fn note(&mut self, _event: Event, _system: &mut System) {}
 
     /// Makes a single decision for all events that have been added.
@@ -135,7 +125,7 @@ pub trait Policy: CloneRule {
 
     /// Continues with the current state of the system after another rule has been used.
     fn take_over(&mut self, system: &mut System) {
-        self.react(Event::Clock(usize::MAX), system);
+        self.decide(system);
     }
 
     /// Continues after a change other than an event, such as a canceled job (see `cluster.rs`).
@@ -143,8 +133,7 @@ pub trait Policy: CloneRule {
         self.take_over(system);
     }
 
-    /// Starts on a system that may contain running jobs of another scheduler. The clocks are set
-    /// again, because they have no memory.
+    /// Starts on a system in which jobs of another scheduler may run, and sets the clocks again.
     fn resume(&mut self, system: &mut System) {
         self.begin(system);
         self.take_over(system);
@@ -196,13 +185,10 @@ impl Clone for Box<dyn Policy> {
 
 fn in_words(schedule: impl Iterator<Item = (usize, u32)>, names: &[&str]) -> String {
     let slots = schedule.filter(|(_, count)| *count > 0);
-    let slots: Vec<String> = slots
-        .map(|(i, count)| format!("{count} {}", names[i]))
-        .collect();
-    if slots.is_empty() {
-        "nothing".into()
-    } else {
-        slots.join(", ")
+    let slots = slots.map(|(i, count)| format!("{count} {}", names[i]));
+    match slots.collect::<Vec<_>>().join(", ") {
+        empty if empty.is_empty() => "nothing".into(),
+        slots => slots,
     }
 }
 

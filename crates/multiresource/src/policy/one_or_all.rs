@@ -2,9 +2,8 @@ use super::Unsuitable;
 use crate::schedule::Packing;
 use crate::workload::Workload;
 
-/// A system with two types of jobs. A heavy job needs the whole server, and there is enough
-/// capacity for several light jobs at the same time (Quickswap paper, section 4.1, where a light
-/// job needs one server and a heavy job needs all `k`).
+/// A system with two types of jobs: a heavy job needs the whole server, on which several light jobs
+/// fit (Quickswap paper, section 4.1, where a light job needs one server and a heavy job all `k`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OneOrAll {
     /// The light type.
@@ -19,14 +18,13 @@ impl OneOrAll {
     /// Returns the system of a workload.
     ///
     /// # Errors
-    /// Returns an error if the workload is not a one-or-all system. The message names the types
-    /// that are the reason.
+    /// Returns an error that names the types because of which it is not a one-or-all system.
     pub fn new(workload: &Workload) -> Result<Self, Unsuitable> {
         let packing = Packing::new(workload);
         let name = |i: &usize| workload.types()[*i].name();
         let alone = |i: &usize| {
-            let one: Vec<u32> = (0..packing.types()).map(|j| u32::from(j == *i)).collect();
-            packing.is_maximal(&one)
+            let one = (0..packing.types()).map(|j| u32::from(j == *i));
+            packing.is_maximal(&one.collect::<Vec<_>>())
         };
         let (heavy, light): (Vec<usize>, Vec<usize>) = (0..packing.types()).partition(alone);
         let names = |types: &[usize]| types.iter().map(name).collect::<Vec<_>>().join(", ");

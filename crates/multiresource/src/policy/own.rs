@@ -1,4 +1,4 @@
-//! Custom policies from a small document that contains working schedules, turns or a queue order.
+//! Custom policies from a small document with working schedules, turns or a queue order.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -72,7 +72,7 @@ struct WrittenPriority {
     offset: Option<String>,
 }
 
-/// Parses a custom policy. The `name` of the file is used in messages. An MSR policy uses full
+/// Parses a custom policy; messages contain the `name` of the file. An MSR policy uses full
 /// preemption and, if it has weights, a switching rate of 1, until other values are selected.
 ///
 /// # Errors
@@ -105,13 +105,11 @@ pub fn parse_custom_policy(text: &str, name: &str, fleet: &Fleet) -> Result<Fami
         let mut findings = Findings::default();
         policy.check(fleet, &mut findings);
         let found = findings.into_list().into_iter();
-        faults.extend(found.map(|own| {
-            let help = match policy {
-                Family::Backfilling(_) => "correct the value",
-                _ => "correct the value; schedules and types are numbered from 0",
-            };
-            Fault::new(place!(policy.name()), own.to_string(), help)
-        }));
+        let help = match policy {
+            Family::Backfilling(_) => "correct the value",
+            _ => "correct the value; schedules and types are numbered from 0",
+        };
+        faults.extend(found.map(|own| Fault::new(place!(policy.name()), own.to_string(), help)));
         faults.is_empty().then_some(policy)
     });
     sound.ok_or_else(|| document.refuse(faults))
@@ -122,13 +120,15 @@ impl WrittenOrder {
         let at = place!("backfilling");
         let number = |own: Option<Decimal>| own.map_or(0.0, Decimal::value);
         let mut time = |own: Option<String>, at: Place| {
-            let found = own.map(|text| (time_of(&text, fleet.time_unit()), text))?;
-            if found.0.is_none() {
-                let message = format!("`{}` is not a time", found.1);
+            let text = own?;
+            let plain = Decimal::parse(&text).ok();
+            let time = plain.or_else(|| time_in(&text, fleet.time_unit()).flatten());
+            if time.is_none() {
+                let message = format!("`{text}` is not a time");
                 let help = "write a number with a unit, such as 18h or 30min, or a plain number in the workload's time unit";
                 faults.push(Fault::new(at, message, help));
             }
-            found.0
+            time.map(Decimal::value)
         };
         let order = Priority {
             size: number(self.order.size),
@@ -157,12 +157,6 @@ impl WrittenOrder {
     }
 }
 
-fn time_of(text: &str, unit: &str) -> Option<f64> {
-    let plain = Decimal::parse(text).ok();
-    let time = plain.or_else(|| time_in(text, unit).flatten());
-    time.map(Decimal::value)
-}
-
 impl WrittenLoop {
     fn checked(self, workload: &Workload, faults: &mut Vec<Fault>) -> Option<MsrConfig> {
         let none = vec![0; workload.types().len()];
@@ -173,7 +167,10 @@ impl WrittenLoop {
         }
         let (weights, rates, switching_rate) = match (self.weights, self.rates) {
             (Some(weights), None) => (shares(&weights, faults)?, None, 1.0),
-            (None, Some(rates)) => chain(&rates, faults)?,
+            (None, Some(rates)) => {
+                let (weights, rates, often) = chain(&rates, faults)?;
+                (weights, Some(rates), often)
+            }
             _ => {
                 let message = "expected either `weights` or `rates`";
                 let help = "write `weights` for schedules that follow each other in a loop, or `rates` for a chain: row s, column t is the rate [1/time] of switching from schedule s to t";
@@ -219,20 +216,16 @@ fn known(name: &str, at: Place, workload: &Workload, faults: &mut Vec<Fault>) ->
     let found = names.iter().position(|own| *own == name);
     if found.is_none() {
         let message = format!("the workload has no job type `{name}`");
-        faults.push(Fault::new(
-            at,
-            message,
-            suggest(name, "its types are", &names),
-        ));
+        let help = suggest(name, "its types are", &names);
+        faults.push(Fault::new(at, message, help));
     }
     found
 }
 
-/// Returns the number of jobs of each type (length K), with `before` as the default values.
 fn counts(
     written: &Pairs,
     at: &Place,
-    mut before: Vec<u32>,
+    mut defaults: Vec<u32>,
     workload: &Workload,
     faults: &mut Vec<Fault>,
 ) -> Vec<u32> {
@@ -242,14 +235,14 @@ fn counts(
         };
         let number = number.map_or(f64::NAN, Decimal::value);
         if number.fract() == 0.0 && (0.0..=u32::MAX.into()).contains(&number) {
-            before[i] = number as u32;
+            defaults[i] = number as u32;
         } else {
             let message = format!("{number} is not a valid number of jobs of type `{name}`");
             let help = "write a whole number, 0 or more";
             faults.push(Fault::new(at.then(name), message, help));
         }
     }
-    before
+    defaults
 }
 
 fn shares(written: &[Decimal], faults: &mut Vec<Fault>) -> Option<Vec<f64>> {
@@ -258,20 +251,17 @@ fn shares(written: &[Decimal], faults: &mut Vec<Fault>) -> Option<Vec<f64>> {
     if weights.iter().all(|weight| *weight > 0.0) && total.is_finite() {
         return Some(weights.iter().map(|weight| weight / total).collect());
     }
+    let message = "not all weights are positive";
     let help = "write a positive number for each schedule; the sum is arbitrary";
-    faults.push(Fault::new(
-        place!("msr", "weights"),
-        "not all weights are positive",
-        help,
-    ));
+    faults.push(Fault::new(place!("msr", "weights"), message, help));
     None
 }
 
-/// The stationary distribution, the rates of [`MsrConfig::rates`], and the switching rate
-/// \[1/time\].
-type Chain = (Vec<f64>, Option<Vec<Vec<f64>>>, f64);
-
-fn chain(written: &[Vec<Decimal>], faults: &mut Vec<Fault>) -> Option<Chain> {
+/// Returns the stationary distribution, the relative rates, and the switching rate \[1/time\].
+fn chain(
+    written: &[Vec<Decimal>],
+    faults: &mut Vec<Fault>,
+) -> Option<(Vec<f64>, Vec<Vec<f64>>, f64)> {
     let count = written.len();
     let mut edges = Vec::new();
     for (from, row) in written.iter().enumerate() {
@@ -280,23 +270,23 @@ fn chain(written: &[Vec<Decimal>], faults: &mut Vec<Fault>) -> Option<Chain> {
         let rates = rates.filter(|(_, rate)| *rate != 0.0);
         edges.extend(rates.map(|(to, rate)| Edge { from, to, rate }));
     }
-    let found = if written.iter().any(|row| row.len() != count) {
-        Err(format!(
+    let found = match written.iter().all(|row| row.len() == count) {
+        true => Environment::new(count, edges.clone()).map_err(|why| why.to_string()),
+        false => Err(format!(
             "expected {count} rows with {count} rates in each row"
-        ))
-    } else {
-        Environment::new(count, edges.clone()).map_err(|why| why.to_string())
+        )),
     };
     if let Err(why) = &found {
         let help = "write a row for each schedule with the rates [1/time] of switching to each schedule, or 0 if there is no switch; it must be possible to reach each schedule from all other schedules";
         faults.push(Fault::new(place!("msr", "rates"), why, help));
     }
     let environment = found.ok()?;
-    let law = environment.stationary_distribution();
-    let often: f64 = edges.iter().map(|edge| law[edge.from] * edge.rate).sum();
+    let weights = environment.stationary_distribution();
+    let flows = edges.iter().map(|edge| weights[edge.from] * edge.rate);
+    let often: f64 = flows.sum();
     let mut relative = vec![vec![0.0; count]; count];
     for edge in &edges {
         relative[edge.from][edge.to] = edge.rate / often;
     }
-    Some((law.to_vec(), Some(relative), often))
+    Some((weights.to_vec(), relative, often))
 }

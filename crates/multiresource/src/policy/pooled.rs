@@ -1,31 +1,27 @@
 use super::backfilling::{BackfillingConfig, PriorityClasses, Reservations, oldest};
 use super::capacity::PackedDemand;
 use super::drain::DrainEstimator;
-use super::{Event, Hosts, Policy, System};
+use super::hosts::Hosts;
+use super::{Event, Policy, System};
 use crate::schedule::Packing;
 use crate::workload::Fleet;
 
 pub(super) const RESERVES: &[f64] = &[0.3, 0.5, 0.7, 0.85, 1.0, 1.15, 1.3, 1.5, 1.75, 2.0];
 
-/// A rule for all servers of a fleet with a single queue. It selects the next job and one of the
-/// servers on which it fits, and it reserves capacity for shorter jobs.
+/// A rule for all servers of a fleet with a single queue, which reserves capacity for shorter jobs.
 ///
-/// A job of type `i` can only start on a server if, for each shorter type `j`, there is still
-/// enough capacity for at least `ζ (1 − E[S_j]/E[S_i]) λ_j E[S_j]` jobs of type `j` on all servers,
-/// next to the jobs that are longer than type `j`. This is trunk reservation based on time scales:
-/// if a job is started, it blocks the jobs that arrive while it runs. It prevents long jobs from
-/// using a part of a server that is needed as a whole by a short job.
-///
-/// A *zone* consists of the first servers of each shape. Only some of the types can start in the
-/// zone, usually the types that need whole servers or several servers at the same time. They use
-/// the zone first, and the other servers if the zone is full.
-///
-/// A decision takes `O(K)`, or `O(K²)` with a reserve, and is logarithmic in the number of servers.
-/// This rule was created for this project. No proof of its stability is known.
+/// A job of type `i` can only start on a server if, for each shorter type `j`, all servers still
+/// have enough capacity for at least `ζ (1 − E[S_j]/E[S_i]) λ_j E[S_j]` jobs of type `j`, next to
+/// the jobs that are longer than type `j`. This is trunk reservation based on time scales, because
+/// a job blocks the jobs that arrive while it runs. It prevents long jobs from using parts of
+/// servers that short jobs need as a whole. A *zone* consists of the first servers of each shape,
+/// on which only some types can start, usually those that need whole or several servers. They use
+/// other servers if it is full. A decision takes `O(K)`, or `O(K²)` with a reserve, times
+/// `O(log N)`. This rule was created for this project. No proof of its stability is known.
 #[derive(Clone, Debug)]
 pub struct Pooled {
     policy: BackfillingConfig,
-    /// The classes of types in queue order. In a class, the oldest job comes first.
+    /// The classes of types in queue order.
     classes: Vec<Vec<usize>>,
     reserved: Option<ReservedCapacity>,
     refused: Vec<bool>,
@@ -35,13 +31,13 @@ pub struct Pooled {
 impl Pooled {
     pub(super) fn new(policy: &BackfillingConfig, fleet: &Fleet) -> Self {
         let types = fleet.types().len();
-        let classes = PriorityClasses::new(policy.order, fleet.envelope());
+        let mut classes = PriorityClasses::new(policy.order, fleet.envelope()).classes;
+        if classes.is_empty() {
+            classes.push((0..types).collect());
+        }
         Pooled {
             policy: policy.clone(),
-            classes: match classes.as_slice() {
-                [] => vec![(0..types).collect()],
-                classes => classes.to_vec(),
-            },
+            classes,
             reserved: (policy.reserve > 0.0).then(|| ReservedCapacity::new(policy.reserve, fleet)),
             refused: vec![false; types],
             team: Vec::new(),
@@ -56,9 +52,8 @@ impl Pooled {
         if found {
             system.start_on(i, &self.team);
             if let Some(reserved) = &mut self.reserved {
-                self.team
-                    .iter()
-                    .for_each(|n| reserved.look(i, *n, system.fleet()));
+                let team = self.team.iter();
+                team.for_each(|n| reserved.look(i, *n, system.fleet()));
             }
         }
         found
@@ -92,7 +87,10 @@ impl Policy for Pooled {
             system.keep_zone(self.policy.zone.as_ref());
         }
         if let Some(reserved) = &mut self.reserved {
-            reserved.begin(system.fleet());
+            let hosts = system.fleet();
+            reserved.on.fill(0);
+            reserved.all.fill(0);
+            (0..hosts.count()).for_each(|n| reserved.count(n, f64::INFINITY, hosts));
         }
     }
 
@@ -118,10 +116,7 @@ impl Policy for Pooled {
     fn note(&mut self, event: Event, system: &mut System) {
         if let (Event::Completion(i), Some(reserved)) = (event, &mut self.reserved) {
             let hosts = system.fleet();
-            hosts
-                .freed()
-                .iter()
-                .for_each(|n| reserved.look(i, *n, hosts));
+            hosts.freed.iter().for_each(|n| reserved.look(i, *n, hosts));
         }
     }
 
@@ -142,9 +137,8 @@ struct ReservedCapacity {
     packed: PackedDemand,
     empty: Vec<Vec<u64>>,
     means: Vec<f64>,
-    /// The types in groups of equal means, the longest first.
+    /// The types with equal means, the longest first.
     groups: Vec<Vec<usize>>,
-    /// The number of jobs of each type that fit on the largest server.
     most: Vec<u64>,
     /// The value of `ζ λ_j E[S_j]` for each type, as a number of tasks.
     required: Vec<f64>,
@@ -154,8 +148,7 @@ struct ReservedCapacity {
     used: Vec<u64>,
 }
 
-/// The maximum number of servers that are checked for one start, in placement order.
-const LOOKS: usize = 64;
+const CHECKED_SERVERS: usize = 64;
 
 impl ReservedCapacity {
     fn new(part: f64, fleet: &Fleet) -> Self {
@@ -166,27 +159,18 @@ impl ReservedCapacity {
         let DrainEstimator { means, longest, .. } = DrainEstimator::new(fleet.envelope());
         let groups = longest.chunk_by(|a, b| means[*a] == means[*b]);
         let most = |i| u64::from(packing.max_jobs_alone(i));
+        let tasks = fleet.types().iter().map(|t| t.offered_tasks());
         ReservedCapacity {
             used: empty[0].clone(),
             packed,
             empty,
             groups: groups.map(<[usize]>::to_vec).collect(),
             most: (0..means.len()).map(most).collect(),
-            required: fleet
-                .types()
-                .iter()
-                .map(|t| part * t.offered_tasks())
-                .collect(),
+            required: tasks.map(|tasks| part * tasks).collect(),
             on: vec![0; fleet.servers() * means.len()],
             all: vec![0; means.len()],
             means,
         }
-    }
-
-    fn begin(&mut self, hosts: &Hosts) {
-        self.on.fill(0);
-        self.all.fill(0);
-        (0..hosts.count()).for_each(|n| self.count(n, f64::INFINITY, hosts));
     }
 
     #[inline]
@@ -209,15 +193,14 @@ impl ReservedCapacity {
         }
     }
 
-    /// Finds the servers for the next job of type `i`, and returns `false` if it must not start.
-    /// For a gang, the effect on other types is checked for each server separately.
+    /// Finds the servers, each checked on its own, for a job of type `i`; `false` if it must wait.
     fn team(&mut self, i: usize, hosts: &Hosts, team: &mut Vec<usize>) -> bool {
         let nodes = hosts.nodes(i);
         let most = |own: &ReservedCapacity, j: usize| nodes as u64 * own.most[j];
         if !(0..self.means.len()).any(|j| self.is_short(j, most(self, j), i)) {
             return hosts.find_servers(i, |_| true, team);
         }
-        let (mut looks, limit) = (0, LOOKS + nodes);
+        let (mut looks, limit) = (0, CHECKED_SERVERS + nodes);
         let found = hosts.find_servers(
             i,
             |n| {

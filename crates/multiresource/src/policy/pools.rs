@@ -1,8 +1,6 @@
-/// The running jobs, which are divided into pools by the power of two of their service rates. To
-/// draw a job, one of the pools and one of its jobs are selected. The job is accepted with a
-/// probability of its rate divided by the highest rate of the pool, which is greater than 1/2. It
-/// is not necessary to check all types (composition and rejection: Slepoy, Thompson, Plimpton, J.
-/// Chem. Phys. 128, 2008).
+/// The running jobs in pools by the power of two of their service rates. A job drawn from a pool is
+/// accepted with the probability of its rate divided by the highest rate of the pool, more than 1/2
+/// (composition and rejection: Slepoy, Thompson, Plimpton, J. Chem. Phys. 128, 2008).
 #[derive(Clone, Debug)]
 pub(super) struct Pools {
     pools: Vec<Pool>,
@@ -15,7 +13,7 @@ pub(super) struct Pools {
 #[derive(Clone, Debug)]
 struct Pool {
     jobs: Vec<u32>,
-    /// The highest service rate of its types \[1/time\]. The value of `inverse` is `1 / top`.
+    /// The highest service rate of its types.
     top: f64,
     inverse: f64,
 }
@@ -77,9 +75,8 @@ impl Pools {
         self.rate = rates.sum();
     }
 
-    /// Returns the slot for a uniform point in the range `[0, rate)`, and a number that is uniform
-    /// in the range `[0, top)`. The job ends if this number is less than its rate. Returns `None`
-    /// if the running sum `rate` is too large because of rounding errors.
+    /// Returns the slot for a uniform point in `[0, rate)`, and a uniform number in `[0, top)`: its
+    /// job ends if it is less than its rate. `None` if rounding has made the sum `rate` too large.
     #[inline]
     pub(super) fn draw(&self, mut point: f64) -> Option<(u32, f64)> {
         for pool in &self.pools {

@@ -11,9 +11,8 @@ const FEW: usize = 16;
 
 #[derive(Clone, Debug)]
 pub(super) struct Queued {
-    /// For each type, the number of its oldest job with the type in the low bits.
+    /// The number of the oldest job, with the type in the low bits.
     heads: Vec<u64>,
-    /// The types that have waiting jobs.
     pub types: FixedBitSet,
     pub length: u64,
 }
@@ -46,11 +45,11 @@ impl Queued {
     }
 
     #[inline]
-    pub(super) fn oldest_fitting(&self, room: &ServerCapacity) -> Option<usize> {
+    pub(super) fn oldest_fitting(&self, server: &ServerCapacity) -> Option<usize> {
         match self.length {
             0 => None,
-            _ if self.heads.len() <= FEW => room.least_fitting(&self.heads).map(type_of),
-            _ => self.oldest_of(|i| room.fits(i)),
+            _ if self.heads.len() <= FEW => server.least_fitting(&self.heads).map(type_of),
+            _ => self.oldest_of(|i| server.fits(i)),
         }
     }
 }

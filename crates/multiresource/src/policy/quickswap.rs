@@ -2,7 +2,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::backfilling::{Backfilling, Greedy};
-use super::rule::{NamedRule, Parameter, PolicyConfig, TuningContext, no_settings};
+use super::rule::{NamedRule, Parameter, PolicyConfig, TuningContext};
 use super::{Event, OneOrAll, Policy, System, Unsuitable};
 use crate::schedule::{Packing, index_of_largest};
 use crate::workload::{Fleet, JobType, Workload};
@@ -62,29 +62,27 @@ pub struct StaticQuickswapConfig {
 }
 
 impl StaticQuickswapConfig {
-    /// Returns the policy of the paper, with `ℓ_i = c_i − 1` and the types in descending order of
-    /// dominant share. If two shares are equal, the type with the lower index comes first.
+    /// Returns the policy of the paper: `ℓ_i = c_i − 1`, types by descending share, then by index.
     pub fn published(workload: &Workload) -> Self {
         let packing = Packing::new(workload);
-        let threshold = |i| packing.max_jobs_alone(i).saturating_sub(1);
+        let thresholds = (0..packing.types()).map(|i| packing.max_jobs_alone(i).saturating_sub(1));
         let needs = workload.dominant_shares();
         let mut cycle: Vec<usize> = (0..needs.len()).collect();
         cycle.sort_by(|&a, &b| needs[b].total_cmp(&needs[a]));
         StaticQuickswapConfig {
             cycle,
-            thresholds: (0..packing.types()).map(threshold).collect(),
+            thresholds: thresholds.collect(),
             overlap: false,
             strict: false,
         }
     }
 
-    /// Returns Most Servers First with Quickswap, MSFQ(ℓ) of section 4.2 of the paper, which is
-    /// used for one-or-all systems. The default is `ℓ = k − 1`, and `ℓ = 0` is Most Servers First.
+    /// Returns Most Servers First with Quickswap, MSFQ(ℓ) of section 4.2 of the paper, for
+    /// one-or-all systems. The default is `ℓ = k − 1`, and `ℓ = 0` is Most Servers First.
     ///
-    /// The turn of the light jobs only ends if there is a waiting heavy job. In the paper, it also
-    /// ends if there are `ℓ` light jobs and no heavy job is waiting. In this case, a light job can
-    /// even end it if the system was empty when it arrived
-    /// ([`StaticQuickswapConfig::strict_msfq`]). Both are throughput-optimal for each `ℓ < k`.
+    /// The turn of the light jobs only ends if a heavy job is waiting. In the paper
+    /// ([`StaticQuickswapConfig::strict_msfq`]), it always ends at `ℓ` light jobs, even at the one
+    /// that arrives in an empty system. Both are throughput-optimal for each `ℓ < k`.
     ///
     /// # Errors
     /// Returns an error if the system is not one-or-all, or if `ℓ ≥ k`.
@@ -129,20 +127,16 @@ impl PolicyConfig for StaticQuickswapConfig {
     }
 
     fn describe(&self, workload: &Workload) -> String {
-        let turn = |i: &usize| {
-            let name = workload.types()[*i].name();
-            format!("{name} ({})", self.thresholds[*i])
-        };
+        let name = |i: usize| workload.types()[i].name();
+        let turn = |i: &usize| format!("{} ({})", name(*i), self.thresholds[*i]);
         let turns: Vec<String> = self.cycle.iter().map(turn).collect();
-        let next = if self.overlap {
-            "as soon as it fits, while the last one drains"
-        } else {
-            "after the last one has drained"
+        let next = match self.overlap {
+            true => "as soon as it fits, while the last one drains",
+            false => "after the last one has drained",
         };
-        let others = if self.strict {
-            "even if no other type is waiting"
-        } else {
-            "and another type is waiting"
+        let others = match self.strict {
+            true => "even if no other type is waiting",
+            false => "and another type is waiting",
         };
         format!(
             "Static Quickswap, without preemption: the types are served in the order {}. The turn of a type ends if the number of its remaining jobs is at most its threshold (in brackets) and all of them are in service, {others}; the next type starts {next}.",
@@ -150,8 +144,6 @@ impl PolicyConfig for StaticQuickswapConfig {
         )
     }
 
-    /// Each type must have its turn, and its threshold must be less than the number of its jobs
-    /// that fit, which is the maximum number in service.
     fn check(&self, fleet: &Fleet, findings: &mut Findings) {
         let workload = fleet.envelope();
         let (types, thresholds) = (workload.types(), &self.thresholds);
@@ -159,9 +151,8 @@ impl PolicyConfig for StaticQuickswapConfig {
         findings.length("thresholds", thresholds.len(), types.len(), "job type");
         let packing = Packing::new(workload);
         for (i, (kind, threshold)) in types.iter().zip(thresholds).enumerate() {
-            let most = packing.max_jobs_alone(i);
+            let (most, name) = (packing.max_jobs_alone(i), kind.name());
             if *threshold >= most {
-                let name = kind.name();
                 let expected =
                     format!("less than {most}, the number of jobs of type `{name}` that fit");
                 findings.differs(format!("thresholds[{i}]"), threshold, expected);
@@ -179,16 +170,12 @@ impl PolicyConfig for StaticQuickswapConfig {
             strict: self.strict,
             ..StaticQuickswapConfig::published(workload)
         };
-        let turn = |i: &usize| {
-            let name = workload.types()[*i].name();
-            format!("{name} ℓ = {}", self.thresholds[*i])
-        };
-        let turns = if *self == published {
-            "as published".into()
-        } else if self.cycle.len() <= LISTED {
-            self.cycle.iter().map(turn).collect::<Vec<_>>().join(", ")
-        } else {
-            "the thresholds or turns are not as published".into()
+        let name = |i: usize| workload.types()[i].name();
+        let turn = |i: &usize| format!("{} ℓ = {}", name(*i), self.thresholds[*i]);
+        let turns = match self.cycle.len() {
+            _ if *self == published => "as published".into(),
+            0..=LISTED => self.cycle.iter().map(turn).collect::<Vec<_>>().join(", "),
+            _ => "the thresholds or turns are not as published".into(),
         };
         let strict = if self.strict { ", strict" } else { "" };
         let overlap = if self.overlap { ", overlapping" } else { "" };
@@ -201,26 +188,24 @@ impl PolicyConfig for StaticQuickswapConfig {
 
     fn step(&mut self, axis: usize, up: bool, context: &TuningContext<'_>) -> Option<()> {
         let before = self.clone();
-        let turned = |i: usize, l: u32| {
-            if up {
-                (2 * l + 1).min(context.most[i] - 1)
-            } else {
-                l / 2
-            }
+        let turned = |i: usize, l: u32| match up {
+            true => (2 * l + 1).min(context.most[i] - 1),
+            false => l / 2,
         };
+        let several = &context.types_with_several;
         match axis {
             0 => self.overlap = up,
             1 => {
                 let thresholds = self.thresholds.iter_mut().enumerate();
                 thresholds.for_each(|(i, l)| *l = turned(i, *l));
             }
-            axis if axis - 2 < context.types_with_several.len() => {
-                let i = context.types_with_several[axis - 2];
+            axis if axis - 2 < several.len() => {
+                let i = several[axis - 2];
                 self.thresholds[i] = turned(i, self.thresholds[i]);
             }
             // A cycle of two types has only one order.
             axis if up && self.cycle.len() > 2 => {
-                let place = axis - 2 - context.types_with_several.len();
+                let place = axis - 2 - several.len();
                 self.cycle.swap(place, place + 1);
             }
             _ => return None,
@@ -229,10 +214,10 @@ impl PolicyConfig for StaticQuickswapConfig {
     }
 }
 
-no_settings! {
-    /// The settings of Adaptive Quickswap, which has no parameters.
-    AdaptiveQuickswapConfig;
-}
+/// The settings of Adaptive Quickswap, which has no parameters.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AdaptiveQuickswapConfig {}
 
 impl PolicyConfig for AdaptiveQuickswapConfig {
     fn build(&self, fleet: &Fleet) -> Box<dyn Policy> {
@@ -251,19 +236,14 @@ impl PolicyConfig for AdaptiveQuickswapConfig {
 
 /// Static Quickswap, without preemption. The types take turns in a fixed cycle.
 ///
-/// In the working phase of type `i`, only jobs of this type are admitted, as many as possible. The
-/// phase ends if at most `ℓ_i` of its jobs are in the system, all of them are in service, and a job
-/// of another type is waiting. After that, the jobs in service end, and the next type in the cycle
-/// with a waiting job is served. With *overlap*, this type can start as soon as it fits, while the
-/// last one drains.
-///
-/// Without overlap, the policy is stable for all `ℓ_i < c_i` if `Σ_i λ_i/(μ_i c_i) < 1`, where
-/// `c_i` is the number of jobs of type `i` that fit.
-///
+/// In the working phase of type `i`, only its jobs are admitted, as many as possible. The phase
+/// ends if at most `ℓ_i` of its jobs are in the system, all in service, and a job of another type
+/// is waiting. The jobs in service then end, and the next type in the cycle with a waiting job is
+/// served. With *overlap*, it can start as soon as it fits, while the last one drains.
+/// Without overlap, the policy is stable for all `ℓ_i < c_i` if [`time_of_turns`] is less than 1.
 /// The source is Chen, Grosof, Berg, "Improving Nonpreemptive Multiserver Job Scheduling with
 /// Quickswap", 2025, section 4.3, with `ℓ_i = c_i − 1` and one resource. We have added lower
-/// thresholds, several resources, and turns that continue if no other job is waiting. A decision
-/// takes `O(K)`.
+/// thresholds, several resources, and turns that continue if no other job is waiting.
 #[derive(Clone, Debug)]
 pub struct StaticQuickswap {
     policy: StaticQuickswapConfig,
@@ -287,12 +267,6 @@ impl StaticQuickswap {
         let cycle = &self.policy.cycle;
         let mut places = (1..=cycle.len()).map(|step| (self.turn + step) % cycle.len());
         places.find(|place| system.waiting(cycle[*place]) > 0)
-    }
-
-    fn turn_is_over(&self, i: usize, system: &System) -> bool {
-        system.waiting(i) == 0
-            && system.present(i) <= self.policy.thresholds[i].into()
-            && (self.policy.strict || system.queued().next().is_some())
     }
 }
 
@@ -324,10 +298,12 @@ impl Policy for StaticQuickswap {
                 while system.waiting(i) > 0 && system.fits(i) {
                     system.start(i);
                 }
-                if !self.turn_is_over(i, system) {
+                self.draining = system.waiting(i) == 0
+                    && system.present(i) <= self.policy.thresholds[i].into()
+                    && (self.policy.strict || system.queued().next().is_some());
+                if !self.draining {
                     return;
                 }
-                self.draining = true;
             }
         }
     }
@@ -357,20 +333,17 @@ impl Policy for StaticQuickswap {
         let fills = |i: &usize| self.shares[*i] * f64::from(system.running(*i));
         let fills: Vec<f64> = self.policy.cycle.iter().map(fills).collect();
         self.turn = index_of_largest(&fills);
-        self.react(Event::Clock(usize::MAX), system);
+        self.decide(system);
     }
 }
 
-/// Adaptive Quickswap, without preemption. It uses Most Servers First until there is a waiting type
-/// that has no job in service, and no type in service has a waiting job. Then only the waiting job
-/// with the largest need can start, which is determined again after each event. As soon as it is
-/// running, Most Servers First is used again.
-///
-/// Its stability is not guaranteed. The paper has one resource. If there are several, the need is
-/// the dominant share `max_j D_ij / P_j`. If two needs are equal, the older job comes first.
-///
-/// The source is Chen, Grosof, Berg, "Improving Nonpreemptive Multiserver Job Scheduling with
-/// Quickswap", 2025, section 4.3. A decision takes `O(K)`.
+/// Adaptive Quickswap, without preemption. It uses Most Servers First until a waiting type has no
+/// job in service, and no type in service has a waiting job. Then only the waiting job with the
+/// largest need, which is determined again after each event, can start. Once it runs, Most Servers
+/// First is used again.
+/// Its stability is not guaranteed. The source is Chen, Grosof, Berg, "Improving Nonpreemptive
+/// Multiserver Job Scheduling with Quickswap", 2025, section 4.3, for one resource. With several,
+/// the need is the dominant share `max_j D_ij / P_j`; ties are broken by age. `O(K)` per decision.
 #[derive(Clone, Debug)]
 pub struct AdaptiveQuickswap {
     needs: Greedy,
@@ -378,8 +351,7 @@ pub struct AdaptiveQuickswap {
 }
 
 impl AdaptiveQuickswap {
-    /// Creates the rule.
-    pub fn new(workload: &Workload) -> Self {
+    pub(super) fn new(workload: &Workload) -> Self {
         AdaptiveQuickswap {
             needs: Greedy::new(Backfilling::MOST_SERVERS_FIRST, workload),
             draining: false,
@@ -398,7 +370,9 @@ impl Policy for AdaptiveQuickswap {
         } else {
             self.needs.react(event, system);
         }
-        self.draining = is_stuck(system);
+        // It drains if there are waiting jobs, but no waiting type has a running job.
+        let mut queued = system.queued().peekable();
+        self.draining = queued.peek().is_some() && queued.all(|i| system.running(i) == 0);
     }
 
     fn describe_state(&self, names: &[&str], system: &System) -> Option<String> {
@@ -408,10 +382,4 @@ impl Policy for AdaptiveQuickswap {
             names[largest]
         ))
     }
-}
-
-/// Returns `true` if a waiting type has no running job, and no running type has a waiting job.
-fn is_stuck(system: &System) -> bool {
-    let mut queued = system.queued().peekable();
-    queued.peek().is_some() && queued.all(|i| system.running(i) == 0)
 }

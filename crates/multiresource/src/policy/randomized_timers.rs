@@ -53,49 +53,42 @@ impl PolicyConfig for RandomizedTimersConfig {
 }
 
 /// Randomized Timers, without preemption. The clock of type `i` rings at the rate `r μ_i exp(w_i)`,
-/// where `w_i` is a weight that slowly increases with the number of waiting jobs, `Q_i`. If the
-/// clock rings and a job of type `i` fits, the oldest job is started. If no job is waiting, a
-/// *dummy* uses the capacity for an exponential time with the rate `μ_i`, unless it is replaced by
-/// a job of this type that arrives. No other jobs are started.
-///
-/// If a type does not fit, its clock is stopped, which is exact for exponential clocks. If a job
-/// ends, its capacity is used by the first clock that rings. A decision takes `O(K)`.
+/// where `w_i` is a weight that slowly increases with the number of waiting jobs, `Q_i`. If it
+/// rings and a job of type `i` fits, the oldest one is started. If no job is waiting, a *dummy*
+/// uses the capacity for an exponential time with the rate `μ_i`, unless an arriving job of this
+/// type replaces it. No other jobs are started.
+/// If a type does not fit, its clock is stopped, which is exact for exponential clocks.
 ///
 /// # Theory
 /// If the weights are fixed and the sizes are exponential, the number of slots in use is a loss
-/// network. Its stationary distribution is `π(u) ∝ Π_i (r exp(w_i))^{u_i} / u_i!` on S. If the
-/// weights are large, most of it is near the maximum of `Σ w_i u_i`. If the queues are long, the
+/// network with the stationary distribution `π(u) ∝ Π_i (r exp(w_i))^{u_i} / u_i!` on S, most of
+/// which is near the maximum of `Σ w_i u_i` if the weights are large. If the queues are long, the
 /// weights change slowly, so that the rule is throughput-optimal for
 /// `w_i = max(f(Q_i), ε f(Q_max))`, `f(x) = ln^{1−b}(1 + x)`.
 ///
 /// The source is Ghaderi, "Randomized algorithms for scheduling VMs in the cloud", INFOCOM 2016;
 /// Psychas and Ghaderi, "Randomized algorithms for scheduling multi-resource jobs in the cloud",
-/// IEEE/ACM Transactions on Networking 26(5), 2018.
-///
-/// Only the abstracts were available. The details of the clocks, weights and dummies are from
-/// memory. The factor `r μ_i` is our choice. It is also our choice that an arrival replaces a
-/// dummy, which does not change any rate if the sizes are exponential. This means that the results
-/// of this rule cannot be used as results of the published rules. In the papers, there are many
-/// servers and a clock selects one of them at random. This implementation only has one server.
+/// IEEE/ACM Transactions on Networking 26(5), 2018. Only the abstracts were available, so the
+/// results of this rule cannot be used as results of the published rules. The details of the
+/// clocks, weights and dummies are from memory. The factor `r μ_i` is our choice, as is that an
+/// arrival replaces a dummy, which does not change any rate if the sizes are exponential. In the
+/// papers, a clock selects one of many servers; here, there is one.
 #[derive(Clone, Debug)]
 pub struct RandomizedTimers {
     rate: f64,
     service_rates: Vec<f64>,
     growth: Vec<f64>,
-    /// The dummies of each type. Clock `i` starts jobs of type `i`, and clock `K + i` ends its
-    /// dummies.
+    /// Clock `i` starts jobs of type `i`, and clock `K + i` ends its dummies.
     dummies: Vec<u32>,
 }
 
 /// The value of `b` in `[0, 1)`. The proofs require `b > 0`. If `b = 0`, `exp(f(x))` is `1 + x`.
 const DAMPING: f64 = 0.1;
 
-/// ε.
-const FLOOR: f64 = 0.01;
+const EPSILON: f64 = 0.01;
 
 impl RandomizedTimers {
-    /// Creates the rule with the given rate.
-    pub fn new(workload: &Workload, rate: f64) -> Self {
+    pub(super) fn new(workload: &Workload, rate: f64) -> Self {
         let types = workload.types();
         RandomizedTimers {
             rate,
@@ -129,7 +122,7 @@ impl RandomizedTimers {
 
     fn set_clocks(&self, system: &mut System) {
         let largest = self.growth.iter().copied().fold(0.0, f64::max);
-        let least = FLOOR * largest;
+        let least = EPSILON * largest;
         for (i, growth) in self.growth.iter().enumerate() {
             let rate = || self.rate * self.service_rates[i] * growth.max(least).exp();
             system.set_clock(i, if system.fits(i) { rate() } else { 0.0 });

@@ -78,20 +78,17 @@ const EXHAUST: &[f64] = &[1.0, 2.0, 4.0, 8.0, 20.0, 100.0, 1e6];
 /// First-fit with at most one reservation at a time, without preemption.
 ///
 /// A type that does not fit can get a reservation if the value of its waiting work is at least `c`
-/// times the value that is lost until one of its jobs fits: `p_i E[S_i] q_i ≥ c W_i`. Let `D_i` be
-/// the time of the drain. The cost is `W_i = Σ_k p_k x_k (D_i − E[S_k] (1 − e^{−D_i/E[S_k]}))`,
-/// plus `D_i` times the price of the free capacity, where the sum is over the `x_k` jobs that
-/// leave, without the types that can start during the drain. If there are several such types, the
-/// type with the most waiting work gets it.
-///
-/// Until its job is started, other jobs are allowed to pass it ([`BackfillRule`]). Capacity is kept
-/// for the job and for the longest running jobs that can stay. After that, if a job of this type
-/// ends, it is replaced by another one, because the drain has already been paid for. This continues
-/// until none is waiting, or another type with a reservation has `h` times as much waiting work.
-///
+/// times the value that is lost until one of its jobs fits: `p_i E[S_i] q_i ≥ c W_i`. With `D_i` as
+/// the time of the drain, this is `W_i = Σ_k p_k x_k (D_i − E[S_k] (1 − e^{−D_i/E[S_k]}))` over the
+/// `x_k` jobs that leave, without the types that can start during the drain, plus `D_i` times the
+/// price of the free capacity. Of several such types, the one with the most waiting work gets it.
+/// Until its job is started, other jobs can pass it ([`BackfillRule`]), next to the capacity for
+/// the job and for the longest running jobs that can stay. After that, a job of this type that ends
+/// is replaced by another one, because the drain has already been paid for, until none is waiting
+/// or another type with a reservation has `h` times as much waiting work.
 /// This is similar to EASY backfilling, but it uses types instead of sizes and only makes a
-/// reservation if it is worth the cost. A decision takes `O(K)` without a reservation and `O(K² R)`
-/// with a reservation. This rule was created for this project. No proof of its stability is known.
+/// reservation if it is worth the cost. A decision takes `O(K)`, or `O(K² R)` with a reservation.
+/// This rule was created for this project. No proof of its stability is known.
 #[derive(Clone, Debug)]
 pub struct Reserving {
     worth: f64,
@@ -105,8 +102,7 @@ pub struct Reserving {
 }
 
 impl Reserving {
-    /// Creates the online rule of a policy.
-    pub fn new(policy: &ReservingConfig, workload: &Workload) -> Self {
+    pub(super) fn new(policy: &ReservingConfig, workload: &Workload) -> Self {
         Reserving {
             worth: policy.worth,
             exhaust: policy.exhaust,
@@ -118,7 +114,7 @@ impl Reserving {
         }
     }
 
-    fn keep_beside(&mut self, i: usize, system: &System) {
+    fn keep_with(&mut self, i: usize, system: &System) {
         self.backfill.keep_nothing();
         self.backfill.keep(i, 1);
         for n in 0..self.staying.len() {
@@ -132,7 +128,7 @@ impl Reserving {
     }
 
     fn wasted(&mut self, i: usize, system: &System) -> f64 {
-        self.keep_beside(i, system);
+        self.keep_with(i, system);
         let BackfillRule { drains, let_in, .. } = &mut self.backfill;
         let drain = drains.wait(i, &self.staying, 0.0, system);
         let mut in_use = 0.0;
@@ -149,9 +145,8 @@ impl Reserving {
     }
 
     fn reserve(&mut self, system: &System) {
-        let mut most = self
-            .turn
-            .map_or(0.0, |turn| self.exhaust * self.waits(turn, system));
+        let of_turn = |turn| self.exhaust * self.waits(turn, system);
+        let mut most = self.turn.map_or(0.0, of_turn);
         for i in 0..self.prices.len() {
             if system.waiting(i) > 0 && !system.fits(i) {
                 let waits = self.waits(i, system);
@@ -179,12 +174,12 @@ impl Reserving {
             self.backfill.start_all_that_fit(system);
             return self.reserve(system);
         };
-        self.keep_beside(reserved, system);
-        while self
-            .backfill
-            .start_one_past(reserved, &self.staying, system)
-        {
-            self.keep_beside(reserved, system);
+        self.keep_with(reserved, system);
+        let backfill = |own: &mut Self, system: &mut System| {
+            own.backfill.start_one_past(reserved, &own.staying, system)
+        };
+        while backfill(self, system) {
+            self.keep_with(reserved, system);
         }
     }
 }
@@ -205,8 +200,7 @@ impl Policy for Reserving {
                 self.turn = None
             }
         }
-        // A job behind other jobs of its type changes little, so it is checked at the next
-        // completion.
+        // A job behind other jobs of its type changes little: it is checked at the next completion.
         if matches!(event, Event::Arrival(i) if system.waiting(i) > 1) {
             return;
         }
@@ -215,7 +209,7 @@ impl Policy for Reserving {
 
     fn take_over(&mut self, system: &mut System) {
         self.backfill.take_over(system);
-        self.react(Event::Clock(usize::MAX), system);
+        self.decide(system);
     }
 
     fn describe_state(&self, names: &[&str], _: &System) -> Option<String> {

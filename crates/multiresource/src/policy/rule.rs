@@ -16,8 +16,7 @@ pub trait PolicyConfig {
     /// Describes the policy for a reader who has never seen it.
     fn describe(&self, workload: &Workload) -> String;
 
-    /// Checks that the numbers are in range and fit the servers. Whether the jobs have the required
-    /// limits is checked elsewhere, for all rules.
+    /// Checks that the numbers are in range and fit the servers.
     fn check(&self, _fleet: &Fleet, _findings: &mut Findings) {}
 
     /// Returns whether the policy may stop running jobs.
@@ -50,8 +49,7 @@ pub trait PolicyConfig {
         false
     }
 
-    /// Returns the additional work per event, as a number of First-Fit events with a few types
-    /// (about 70 ns each). It was measured once, so that it is the same on all machines.
+    /// Returns the additional work per event, in First-Fit events with a few types (about 70 ns).
     fn extra_work_per_event(&self, _workload: &Workload) -> f64 {
         0.0
     }
@@ -61,9 +59,8 @@ pub trait PolicyConfig {
         None
     }
 
-    /// Returns the tuning parameters that have a grid, in the order in which they are tuned. A grid
-    /// is only used for the search. The valid values are defined by [`PolicyConfig::check`]. From a
-    /// value between two points of the grid, tuning moves to the next point.
+    /// Returns the tuning parameters that have a grid, in tuning order. From a value between two
+    /// points, tuning moves to the next point. [`PolicyConfig::check`] defines the valid values.
     fn grids(&mut self, _context: &TuningContext<'_>) -> Vec<(&mut f64, &'static [f64])> {
         Vec::new()
     }
@@ -73,14 +70,11 @@ pub trait PolicyConfig {
         0
     }
 
-    /// Moves a parameter without a grid one step up or down. Returns `None` at the end of its
-    /// range.
+    /// Moves a parameter without a grid one step up or down. `None` at the end of its range.
     fn step(&mut self, _axis: usize, _up: bool, _context: &TuningContext<'_>) -> Option<()> {
         None
     }
 }
-
-pub(super) type Settings = fn(&Fleet, Option<f64>) -> Result<Family, Unsuitable>;
 
 type Build = fn(&Workload, Option<f64>) -> Result<Box<dyn Policy>, Unsuitable>;
 
@@ -102,14 +96,13 @@ pub struct NamedRule {
     /// Whether the rule exists for fleets.
     pub is_for_fleet: bool,
     /// Returns the contents of its policy file.
-    pub settings: Settings,
+    pub settings: fn(&Fleet, Option<f64>) -> Result<Family, Unsuitable>,
     /// Builds the rule for one server, where it may use more information than a policy file allows.
     pub build: Option<Build>,
 }
 
 impl NamedRule {
-    /// The default values: one server, no preemption, no parameter, and only the mean sizes are
-    /// known.
+    /// The default values: one server, no preemption, no parameter, and mean sizes.
     pub const PLAIN: NamedRule = NamedRule {
         name: "",
         aliases: &[],
@@ -156,29 +149,6 @@ impl Parameter {
     pub const MOST: f64 = 1e6;
 }
 
-/// Defines the settings of a rule that has no parameters.
-macro_rules! no_settings {
-    ($($(#[$doc:meta])* $Policy:ident;)+) => {
-        $(
-            $(#[$doc])*
-            #[derive(
-                Clone,
-                Copy,
-                Debug,
-                Default,
-                PartialEq,
-                Eq,
-                serde::Serialize,
-                serde::Deserialize,
-                schemars::JsonSchema,
-            )]
-            #[serde(deny_unknown_fields)]
-            pub struct $Policy {}
-        )+
-    };
-}
-pub(super) use no_settings;
-
 /// Formats each number and each word in the settings as "name value", and each flag that is set as
 /// "name". Lists, such as the values of each type, are omitted.
 pub(super) fn describe_settings(policy: &impl Serialize) -> Option<String> {
@@ -194,13 +164,17 @@ fn list_words(policy: &Value, words: &mut Vec<String>) {
             Value::Object(_) => list_words(field, words),
             Value::Bool(true) => words.push(name),
             Value::String(word) => words.push(format!("{name} {word}")),
-            Value::Number(number) => {
-                let number = number.as_f64().unwrap_or(f64::NAN);
+            Value::Number(_) => {
+                let number = field.as_f64().unwrap_or(f64::NAN);
                 words.push(format!("{name} {number}"));
             }
             _ => {}
         }
     }
+}
+
+pub(super) fn is_zero(number: &f64) -> bool {
+    *number == 0.0
 }
 
 /// The grid of `κ` (`let_in`) for all rules except TDC.
@@ -216,7 +190,7 @@ pub fn mean_sizes_differ(workload: &Workload) -> bool {
 pub struct TuningContext<'a> {
     /// The workload.
     pub workload: &'a Workload,
-    /// The number of jobs of each type that fit alone (length K).
+    /// The number of jobs of each type (K) that fit alone.
     pub most: Vec<u32>,
     /// The upper bound of the switching rates \[1/time\] for which the policy is stable.
     pub largest_rate: f64,
@@ -230,9 +204,8 @@ impl<'a> TuningContext<'a> {
     /// Creates the context for a workload and the upper bound of its stable switching rates.
     pub fn new(workload: &'a Workload, largest_rate: f64) -> Self {
         let packing = Packing::new(workload);
-        let most: Vec<u32> = (0..packing.types())
-            .map(|i| packing.max_jobs_alone(i))
-            .collect();
+        let most = (0..packing.types()).map(|i| packing.max_jobs_alone(i));
+        let most: Vec<u32> = most.collect();
         let shares = workload.load_shares();
         let mut several: Vec<usize> = (0..most.len()).filter(|i| most[*i] > 1).collect();
         several.sort_by(|a, b| shares[*b].total_cmp(&shares[*a]));
@@ -257,12 +230,8 @@ pub(crate) fn require_known(workload: &Workload, sizes: bool) -> Result<(), Unsu
         }
         _ => return Ok(()),
     };
-    let needed = if sizes {
-        "the sizes"
-    } else {
-        "limits on the sizes"
-    };
+    let needed = if sizes { "the" } else { "limits on the" };
     Err(Unsuitable(format!(
-        "it needs {needed} of jobs at arrival, but the workload {known}"
+        "it needs {needed} sizes of jobs at arrival, but the workload {known}"
     )))
 }

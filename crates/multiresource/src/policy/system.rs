@@ -10,10 +10,9 @@ use crate::schedule::Packing;
 use crate::workload::{Fleet, Workload};
 use synth_simulation::Meter;
 
-/// The queues and one server, or all servers of a fleet behind the same queues. In a fleet,
-/// [`System::start`] selects the servers according to the [`Placement`](super::Placement). Every
-/// change is checked, in release builds too. The first infeasible decision is kept in
-/// [`System::violation`] and has no effect.
+/// The queues and one server, or all servers of a fleet behind the same queues, where
+/// [`System::start`] selects servers by the [`Placement`](super::Placement). Every change is
+/// checked, in release builds too. The first infeasible decision only sets [`System::violation`].
 pub struct System {
     pub(super) types: Vec<Type>,
     pub(super) entries: Vec<Entry>,
@@ -24,8 +23,7 @@ pub struct System {
     pub(super) vacant: Vec<u32>,
     pub(super) queued: Queued,
     pub(super) pools: Pools,
-    pub(super) room: ServerCapacity,
-    /// The units of each resource that are used by others. `None` if there were never any.
+    pub(super) server: ServerCapacity,
     pub(super) others: Option<Vec<u64>>,
     pub(super) hosts: Option<Hosts>,
     team: Vec<usize>,
@@ -40,11 +38,9 @@ pub struct System {
     /// If `true`, decisions are added to `actions`.
     pub records_actions: bool,
     pub(super) counters: Counters,
-    /// The last job that has ended, with its run time \[time\]. It is still in its slot until the
-    /// next job arrives.
+    /// The last job that ended, which keeps its slot until the next arrival, and its run time.
     pub(super) ended: (Job, f64),
     pub(super) withdrawn: u64,
-    /// Measures the time in which the guard of the policy is used.
     pub(super) guarded: Meter,
     pub(super) guarded_time: f64,
     pub(super) violation: Option<Violation>,
@@ -67,7 +63,7 @@ impl System {
             vacant: Vec::new(),
             queued: Queued::new(rates.len()),
             pools: Pools::new(&rates),
-            room: ServerCapacity::new(&packing),
+            server: ServerCapacity::new(&packing),
             others: None,
             hosts: None,
             team: Vec::new(),
@@ -112,13 +108,13 @@ impl System {
         if self.hosts.is_some() {
             return self.start_oldest(i, None);
         }
-        if !self.room.take(i) {
+        if !self.server.take(i) {
             return self.violate(Violation::Capacity(i));
         }
         match self.types[i].waiting.pop_front() {
             Some(ticket) => self.run(i, ticket.slot()),
             None => {
-                self.room.give(i);
+                self.server.give(i);
                 self.violate(Violation::NoJob(i));
             }
         }
@@ -151,7 +147,7 @@ impl System {
         let Some(place) = self.where_it_waits(i, job) else {
             return self.violate(Violation::NoJob(i));
         };
-        if !self.take_room(i, job.slot, servers) {
+        if !self.take_capacity(i, job.slot, servers) {
             return self.violate(Violation::Capacity(i));
         }
         self.types[i].waiting.remove(place);
@@ -169,12 +165,12 @@ impl System {
     /// Preempts this running job of type `i` and returns it to its place in the queue.
     pub fn stop_job(&mut self, i: usize, job: Job) {
         if self.requeue(i, job) {
-            self.give_room(i, job.slot);
+            self.give_capacity(i, job.slot);
         }
     }
 
     /// Preempts the youngest running job of type `i` and holds its capacity until
-    /// [`System::release_setup`]. This is not supported for fleets.
+    /// [`System::release_setup`]. Fleets do not support this.
     pub fn stop_into_setup(&mut self, i: usize) {
         let Some(job) = self.youngest_running(i).filter(|_| self.hosts.is_none()) else {
             return self.violate(Violation::NoJob(i));
@@ -185,8 +181,7 @@ impl System {
         }
     }
 
-    /// Preempts all jobs.
-    pub fn stop_all(&mut self) {
+    pub(super) fn stop_all(&mut self) {
         for i in 0..self.types() {
             while self.running(i) > 0 {
                 self.stop(i);
@@ -194,18 +189,12 @@ impl System {
         }
     }
 
-    /// Holds the capacity of a type-i slot without a job until [`System::release_setup`]. This is
-    /// not supported for fleets.
+    /// Holds the capacity of a slot on one server without a job until [`System::release_setup`].
     pub fn hold(&mut self, i: usize) {
-        if self.hosts.is_some() || !self.room.take(i) {
+        if self.hosts.is_some() || !self.server.take(i) {
             return self.violate(Violation::Capacity(i));
         }
         self.types[i].held += 1;
-    }
-
-    /// Counts the setup of a slot without a job, for the statistics.
-    pub fn count_setup(&mut self) {
-        self.counters.setups += 1;
     }
 
     /// Ends a setup or any other hold of type `i` and frees the capacity that was used by it.
@@ -214,7 +203,7 @@ impl System {
             return self.violate(Violation::NoJob(i));
         }
         self.types[i].held -= 1;
-        self.give_room_of_one(i);
+        self.give_on_one_server(i);
     }
 
     /// Sets the rate [1/time] of an exponential clock of the policy. A rate of 0 stops it.
@@ -223,9 +212,8 @@ impl System {
         self.clocks[clock] = rate;
     }
 
-    /// Sets the time at which the rule must be called even if there is no event. If it is infinite,
-    /// the rule is only called for events. This can only be used by rules that
-    /// [decide on the state](super::Policy::decides_on_state) and use sizes or limits.
+    /// Sets the time, which may be infinite, at which the rule is called without an event. Only for
+    /// rules that [decide on the state](super::Policy::decides_on_state) and use sizes or limits.
     pub fn wake_at(&mut self, time: f64) {
         self.wake = time;
     }
@@ -246,8 +234,7 @@ impl System {
         self.types[i].offered.set(f64::from(slots), at);
     }
 
-    /// Records whether the guard of the policy is in charge, for the statistics.
-    pub fn guard(&mut self, on: bool) {
+    pub(super) fn guard(&mut self, on: bool) {
         let at = self.now - self.origin;
         self.guarded.set(f64::from(u8::from(on)), at);
         self.counters.guards += u64::from(on);
@@ -258,15 +245,14 @@ impl System {
         self.violate(Violation::Failed(why));
     }
 
-    /// Increments the number of times that a working schedule was left, for the statistics.
-    pub fn count_switch(&mut self) {
+    pub(super) fn count_switch(&mut self) {
         self.counters.switches += 1;
     }
 
     #[inline(always)]
-    fn take_room(&mut self, i: usize, slot: u32, servers: Option<&[usize]>) -> bool {
+    fn take_capacity(&mut self, i: usize, slot: u32, servers: Option<&[usize]>) -> bool {
         let Some(hosts) = &mut self.hosts else {
-            return self.room.take(i);
+            return self.server.take(i);
         };
         let found = match servers {
             Some(servers) => hosts.takes(i, servers),
@@ -279,19 +265,18 @@ impl System {
     }
 
     #[inline(always)]
-    pub(super) fn give_room(&mut self, i: usize, slot: u32) {
+    pub(super) fn give_capacity(&mut self, i: usize, slot: u32) {
         match &mut self.hosts {
-            None => self.give_room_of_one(i),
+            None => self.give_on_one_server(i),
             Some(hosts) => hosts.give(i, slot),
         }
     }
 
-    /// Frees the capacity of a job of type `i` on the one server, part of which others may use.
     #[inline(always)]
-    fn give_room_of_one(&mut self, i: usize) {
+    fn give_on_one_server(&mut self, i: usize) {
         match self.others {
-            None => self.room.give(i),
-            Some(_) => self.recount_room(),
+            None => self.server.give(i),
+            Some(_) => self.recount_free(),
         }
     }
 
@@ -304,13 +289,10 @@ impl System {
     /// Returns the position that a job of this number has, or would have, in the queue of type `i`.
     pub(super) fn place_in_queue(&self, i: usize, number: u64) -> usize {
         let waiting = &self.types[i].waiting;
-        if waiting
-            .front()
-            .is_some_and(|first| first.number() >= number)
-        {
-            return 0;
+        match waiting.front() {
+            Some(first) if first.number() >= number => 0,
+            _ => waiting.partition_point(|ticket| ticket.number() < number),
         }
-        waiting.partition_point(|ticket| ticket.number() < number)
     }
 
     #[inline]

@@ -17,8 +17,7 @@ pub(crate) mod pooled;
 mod quickswap;
 mod setups;
 
-/// A policy on a system that is driven by the test. Decisions are written as `+type:number` and
-/// `-type:number`.
+/// Decisions are written as `+type:number` and `-type:number`.
 struct Stage<P: ?Sized> {
     system: System,
     policy: Box<P>,
@@ -93,28 +92,29 @@ fn backfilling(workload: &Workload, choices: Backfilling) -> Stage<dyn Policy> {
     Stage::boxed(workload, choices.rule(workload, 1), false)
 }
 
-/// A server with ten cores. A job of type 0 needs 3 cores, type 1 needs 7, and type 2 needs 1.
 fn cores() -> Workload {
-    let text = "kind: multiresource\ntime_unit: s\nserver: {capacity: {cpu: 10}}\njobs:
-  - {name: three, demand: {cpu: 3}, arrival_rate: 1, mean_size: 1}
-  - {name: seven, demand: {cpu: 7}, arrival_rate: 1, mean_size: 1}
-  - {name: one, demand: {cpu: 1}, arrival_rate: 1, mean_size: 1}\n";
-    Workload::parse(text, "cores").unwrap().workload
+    servers(10, &[3, 7, 1])
 }
 
-fn servers(count: u32, needs: &[u32]) -> Workload {
+pub(crate) fn servers(count: u32, needs: &[u32]) -> Workload {
+    let jobs: Vec<_> = needs.iter().map(|need| (*need, 1.0, 1.0)).collect();
+    one_server(count, &jobs)
+}
+
+/// Each job type has a demand, an arrival rate and a mean size.
+pub(crate) fn one_server(capacity: u32, jobs: &[(u32, f64, f64)]) -> Workload {
     let mut text = format!(
-        "kind: multiresource\ntime_unit: s\nserver: {{capacity: {{cpu: {count}}}}}\njobs:\n"
+        "kind: multiresource\ntime_unit: s\nserver: {{capacity: {{cpu: {capacity}}}}}\njobs:\n"
     );
-    for (i, need) in needs.iter().enumerate() {
+    for (i, (need, rate, mean)) in jobs.iter().enumerate() {
         text += &format!(
-            "  - {{name: t{i}, demand: {{cpu: {need}}}, arrival_rate: 1, mean_size: 1}}\n"
+            "  - {{name: t{i}, demand: {{cpu: {need}}}, arrival_rate: {rate}, mean_size: {mean}}}\n"
         );
     }
     Workload::parse(&text, "servers").unwrap().workload
 }
 
-fn section7() -> Workload {
+pub(crate) fn section7() -> Workload {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../models/section7.yaml");
     Workload::read(path.as_ref()).unwrap().workload
 }

@@ -50,15 +50,14 @@ impl System {
     #[inline]
     pub fn oldest_fitting_type(&self) -> Option<usize> {
         match &self.hosts {
-            None => self.queued.oldest_fitting(&self.room),
+            None => self.queued.oldest_fitting(&self.server),
             Some(hosts) => self.queued.oldest_of(|i| hosts.fits(i)),
         }
     }
 
     /// Returns the oldest waiting job of type `i`.
     pub fn oldest(&self, i: usize) -> Option<Job> {
-        let head = self.types[i].waiting.front()?;
-        Some(self.job(head.slot()))
+        self.nth_waiting(i, 0)
     }
 
     /// Returns an iterator over the waiting jobs of type `i`, in the order of arrival.
@@ -88,8 +87,8 @@ impl System {
         youngest.map(|(_, slot)| self.job(slot))
     }
 
-    /// Returns the remaining work \[time\], or NaN if the rule does not
-    /// [use sizes](super::Policy::information).
+    /// Returns the remaining work \[time\], NaN for rules without
+    /// [sizes](super::Policy::information).
     pub fn work_left(&self, job: Job) -> f64 {
         let entry = &self.entries[job.slot as usize];
         match entry.place {
@@ -98,9 +97,8 @@ impl System {
         }
     }
 
-    /// Returns a limit of the remaining run time \[time\], or infinity if it is unknown. If the job
-    /// is waiting, this is the time after its start. It can only be used by rules that
-    /// [use limits](super::Policy::information) and do not preempt jobs.
+    /// Returns a limit of the remaining run time, after the start of a waiting job, or infinity.
+    /// Only for rules that [use limits](super::Policy::information) and do not preempt jobs.
     pub fn limit_left(&self, job: Job) -> f64 {
         (self.limit_of(job) - self.ran(job)).max(0.0)
     }
@@ -108,12 +106,6 @@ impl System {
     /// Returns the number of the job that ended last.
     pub fn ended(&self) -> u64 {
         self.ended.0.number
-    }
-
-    /// Returns the last job that has ended and its run time since it last started \[time\]. Its
-    /// limit and its user are available until the next job arrives.
-    pub fn last_ended(&self) -> (Job, f64) {
-        self.ended
     }
 
     /// Returns the hash of the user name of a job, or 0 if the user is unknown.
@@ -141,15 +133,13 @@ impl System {
         self.hosts.as_ref().expect("the rule is for a fleet")
     }
 
-    /// Sets how [`System::start`] selects one of the servers that have enough free capacity.
-    pub fn set_placement(&mut self, placement: Placement) {
+    pub(super) fn set_placement(&mut self, placement: Placement) {
         if let Some(hosts) = &mut self.hosts {
             hosts.set_placement(placement);
         }
     }
 
-    /// Reserves the first servers of each shape for some types, or ends the reservation.
-    pub fn keep_zone(&mut self, zone: Option<&Zone>) {
+    pub(super) fn keep_zone(&mut self, zone: Option<&Zone>) {
         if let Some(hosts) = &mut self.hosts {
             hosts.keep_zone(zone);
         }
@@ -166,14 +156,14 @@ impl System {
     pub fn servers_of(&self, job: Job) -> &[usize] {
         let runs = self.entries[job.slot as usize].place != WAITING;
         let hosts = self.hosts.as_ref().filter(|_| runs);
-        hosts.map_or(&[], |hosts| hosts.of_slot(job.slot))
+        hosts.map_or(&[], |hosts| &hosts.of_slot[job.slot as usize])
     }
 
     /// Returns the servers of a running job: `[0]` if there is only one server.
     pub fn places_of(&self, job: Job) -> &[usize] {
         match &self.hosts {
             None => &[0],
-            Some(hosts) => hosts.of_slot(job.slot),
+            Some(hosts) => &hosts.of_slot[job.slot as usize],
         }
     }
 
@@ -184,14 +174,14 @@ impl System {
 
     /// Returns the servers of the last job that has ended.
     pub fn freed(&self) -> &[usize] {
-        self.hosts.as_ref().map_or(&[0], Hosts::freed)
+        self.hosts.as_ref().map_or(&[0], |hosts| &hosts.freed)
     }
 
     /// Returns whether a job of type `i`, or a task of one, fits on server `n`.
     #[inline]
     pub fn fits_on(&self, i: usize, n: usize) -> bool {
         match &self.hosts {
-            None => self.room.fits(i),
+            None => self.server.fits(i),
             Some(hosts) => hosts.fits_on(i, n),
         }
     }
@@ -199,16 +189,14 @@ impl System {
     /// Returns the free units of resource `j` on server `n`.
     pub fn free_on(&self, n: usize, j: usize) -> u64 {
         match &self.hosts {
-            None => self.room.free(j),
+            None => self.server.free(j),
             Some(hosts) => hosts.free_on(n, j),
         }
     }
 
-    /// Calls `is_last` for each unlocked server on which a job of type `i` fits, in the order of
-    /// the placement, until it returns `true`. Returns `false` if it never does.
     pub(super) fn any_server(&self, i: usize, mut is_last: impl FnMut(usize) -> bool) -> bool {
         match &self.hosts {
-            None => self.room.fits(i) && is_last(0),
+            None => self.server.fits(i) && is_last(0),
             Some(hosts) => hosts.any(i, is_last),
         }
     }
@@ -235,8 +223,8 @@ impl System {
     /// Returns the free units of resource `j` on all servers.
     pub fn total_free(&self, j: usize) -> f64 {
         match &self.hosts {
-            None => self.room.free(j) as f64,
-            Some(hosts) => hosts.free(j),
+            None => self.server.free(j) as f64,
+            Some(hosts) => hosts.free[j] as f64,
         }
     }
 
@@ -249,13 +237,12 @@ impl System {
     #[inline]
     pub fn fits(&self, i: usize) -> bool {
         match &self.hosts {
-            None => self.room.fits(i),
+            None => self.server.fits(i),
             Some(hosts) => hosts.fits(i),
         }
     }
 
-    /// Returns the waiting job of type `i` that has `n` older jobs before it, in `O(1)`.
-    pub fn nth_waiting(&self, i: usize, n: usize) -> Option<Job> {
+    pub(super) fn nth_waiting(&self, i: usize, n: usize) -> Option<Job> {
         let ticket = self.types[i].waiting.get(n)?;
         Some(self.job(ticket.slot()))
     }

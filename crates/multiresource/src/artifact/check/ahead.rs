@@ -1,25 +1,22 @@
-use super::round::Round;
+use super::round::{Round, Working};
 use crate::workload::Workload;
 use synth_queues::ctmc::Edge;
 
-/// The number of completions by which a state of the chain is ahead of the mean, for a queue that
-/// is never empty (MSR paper, §6.2). It is used for the bounds of theorem 8.
+/// The completions by which states of the chain are ahead of the mean, for a queue that is never
+/// empty, as needed for the bounds of theorem 8 (MSR paper, §6.2).
 pub(super) struct RelativeCompletions {
     /// The mean rate of completions \[1/time\].
     pub(super) capacity: f64,
-    /// The minimum and maximum over all states.
     pub(super) least: f64,
     pub(super) most: f64,
-    /// The mean over the states just after a completion.
     pub(super) after_completion: f64,
     /// Error bound of the last three.
     pub(super) error: f64,
 }
 
 impl Round {
-    /// Returns the relative completions of type i. For each state, the mean time and the mean
-    /// number of completions until the next working state are compared with the overall mean, and
-    /// then the lead of this working state is added.
+    /// Compares the mean time and completions from each state until the next working state with the
+    /// overall mean, and adds the lead of this working state.
     pub(super) fn ahead(&self, workload: &Workload, i: usize) -> RelativeCompletions {
         let states = self.serving.len();
         let rate = 1.0 / workload.types()[i].mean_size();
@@ -57,9 +54,8 @@ impl Round {
             next[from] = next[to];
         }
         let in_all = |of: &[f64]| -> f64 {
-            let each = self.working.iter();
-            each.map(|own| own.often * of[own.place] / leaving[own.place])
-                .sum()
+            let each = |own: &Working| own.often * of[own.place] / leaving[own.place];
+            self.working.iter().map(each).sum()
         };
         let (served, lasts) = (in_all(&completions), in_all(&rest));
         let capacity = served / lasts;
@@ -86,8 +82,8 @@ impl Round {
         }
     }
 
-    /// Solves the equations `h_n = gain_n + Σ_m P_nm h_m` with `h_0 = 0` (N), where P is the matrix
-    /// of jumps between working schedules. The last schedule is eliminated first.
+    /// Solves `h_n = gain_n + Σ_m P_nm h_m` with `h_0 = 0` (N), where P is the matrix of jumps
+    /// between working schedules, by eliminating the last schedule first.
     fn potentials(&self, mut gains: Vec<f64>) -> Vec<f64> {
         let count = gains.len();
         let mut jumps = vec![vec![0.0; count]; count];
@@ -121,6 +117,7 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
     use crate::artifact::{MsrConfig, Preemption, Route, section_seven};
+    use crate::policy::tests::{own, section7};
     use synth_queues::ctmc::RelativeCompletions;
 
     /// Section 7 of the MSR paper as a loop and as a chain, in which two states share a schedule.
@@ -136,7 +133,7 @@ mod tests {
                     setup_rate,
                     ..section_seven(preemption, route, 1.0)
                 };
-                let own = crate::policy::tests::own(CHAIN);
+                let own = own(CHAIN);
                 all.push(MsrConfig {
                     schedules: own.schedules,
                     weights: own.weights,
@@ -155,8 +152,7 @@ mod tests {
 
     #[test]
     fn relative_completions_agree_with_the_maker() {
-        let path = format!("{}/../../models/section7.yaml", env!("CARGO_MANIFEST_DIR"));
-        let workload = Workload::read(path.as_ref()).unwrap().workload;
+        let workload = section7();
         for policy in policies() {
             let round = Round::of(&workload, &policy).unwrap();
             let environment = round.environment().unwrap();

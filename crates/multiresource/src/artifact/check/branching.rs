@@ -1,23 +1,48 @@
-//! A knapsack bounded by a tree of bounds on counts. In each node, the prices must show that the
-//! remaining capacity is not worth too much; otherwise, a table for one of the resources or a
-//! search is used.
+//! A knapsack bounded by a tree of bounds on counts. In each node, the prices, or else a table for
+//! a resource or a search, must show that the remaining capacity is not worth too much.
 
 use super::knapsack::{Region, Verdict, exceeds};
 use crate::artifact::{SearchNode, SearchRecord};
 use crate::schedule::{Packing, price};
+use synth_core::artifact::Findings;
 
 const ROUNDING: f64 = 1e-12;
 
 const TABLE: u64 = 40_000;
 
-/// The maximum number of nodes times types. Each needs eight bytes in the boxes of a deep tree.
-pub(super) const SIZE: usize = 17_000_000;
+/// The maximum of nodes times types, which need eight bytes each in the boxes of a deep tree.
+const SIZE: usize = 17_000_000;
 
-/// Bounds on counts in a node, by index among the types searched.
 #[derive(Clone)]
 struct Counts {
     least: Vec<u32>,
     most: Vec<u32>,
+}
+
+pub(super) fn shape(
+    found: &SearchRecord,
+    (types, resources): (usize, usize),
+    findings: &mut Findings,
+) {
+    let size = found.nodes.len().saturating_mul(found.types.len());
+    if size > SIZE {
+        let expected = format!("at most {}", SIZE);
+        return findings.differs("", format!("{size} nodes times types"), expected);
+    }
+    let mut known = vec![false; types];
+    for (place, &i) in found.types.iter().enumerate() {
+        if i >= types || std::mem::replace(&mut known[i], true) {
+            let expected = format!("each job type (below {types}) at most once");
+            findings.differs(format!("types[{place}]"), i, expected);
+        }
+    }
+    for (n, node) in found.nodes.iter().enumerate() {
+        let prices = format!("nodes[{n}].prices");
+        findings.all_nonnegative(&prices, &node.prices, resources, "resource");
+        if let Some((i, _)) = node.branch.filter(|(i, _)| !found.types.contains(i)) {
+            findings.differs(format!("nodes[{n}].branch"), i, "one of the types searched");
+        }
+    }
 }
 
 /// Verifies that no schedule is worth more than `worth` at these values (K).
@@ -38,8 +63,7 @@ pub(super) fn verify(
     if let Some(i) = (0..values.len()).find(|&i| !proof.covers(i, values[i])) {
         return Err(format!("the search that proves it leaves out type {i}"));
     }
-    let types = found.types.iter();
-    let most = types.map(|&i| packing.max_jobs_alone(i));
+    let most = found.types.iter().map(|&i| packing.max_jobs_alone(i));
     let root = Counts {
         least: vec![0; found.types.len()],
         most: most.collect(),
@@ -51,7 +75,7 @@ pub(super) fn verify(
         let left = counts.and_then(|counts| proof.left(counts, &node.prices));
         match (node.branch, left) {
             (Some(branch), left) => open.extend(proof.parts(left.map(|l| l.counts), branch)?),
-            (None, Some(left)) if !proof.is_settled(&left, node, nodes) => {
+            (None, Some(left)) if !proof.is_decided(&left, node, nodes) => {
                 return Err(format!(
                     "node {n} of the search does not prove that no schedule there is worth more than {worth}"
                 ));
@@ -59,10 +83,7 @@ pub(super) fn verify(
             (None, _) => {}
         }
     }
-    if !open.is_empty() {
-        return Err(NO_TREE.into());
-    }
-    Ok(())
+    open.is_empty().then_some(()).ok_or_else(|| NO_TREE.into())
 }
 
 struct Proof<'a> {
@@ -72,17 +93,15 @@ struct Proof<'a> {
     worth: f64,
 }
 
-/// The part of a node that is not decided by its prices.
 struct Left {
     counts: Counts,
     /// The value of the least counts, and the capacity that they leave free.
     value: f64,
-    room: Vec<u64>,
+    free: Vec<u64>,
 }
 
 impl Proof<'_> {
-    /// Returns whether type i is searched, or is worth no more than the jobs of a searched type
-    /// that fit in its place.
+    /// Returns whether type i is searched, or worth no more than searched jobs in its place.
     fn covers(&self, i: usize, value: f64) -> bool {
         let stands_for = |(&k, v): (&usize, &f64)| {
             let jobs = f64::from(self.packing.max_jobs_in(k, self.packing.demand(i)));
@@ -91,18 +110,15 @@ impl Proof<'_> {
         value <= 0.0 || self.types.iter().zip(&self.values).any(stands_for)
     }
 
-    /// Returns the part that is not decided by the prices, with the tightest counts that they
-    /// prove; `None` if there is none.
+    /// Returns the part that the prices do not decide, with the tightest counts that they prove.
     fn left(&self, counts: Counts, prices: &[f64]) -> Option<Left> {
-        let (mut counts, value, room) = self.placed(counts)?;
-        let spare: Vec<f64> = (0..self.types.len())
-            .map(|k| self.values[k] - price(self.packing.demand(self.types[k]), prices))
-            .collect();
-        let ranges = counts.most.iter().zip(&counts.least);
-        let gained = ranges
-            .zip(&spare)
-            .map(|((m, l), d)| f64::from(m - l) * d.max(0.0));
-        let above = value + price(&room, prices) + gained.sum::<f64>() - self.worth;
+        let mut left = self.placed(counts)?;
+        let counts = &mut left.counts;
+        let spare = |(i, v): (&usize, &f64)| v - price(self.packing.demand(*i), prices);
+        let spare: Vec<f64> = self.types.iter().zip(&self.values).map(spare).collect();
+        let ranges = counts.most.iter().zip(&counts.least).zip(&spare);
+        let gained = ranges.map(|((m, l), d)| f64::from(m - l) * d.max(0.0));
+        let above = left.value + price(&left.free, prices) + gained.sum::<f64>() - self.worth;
         if above <= 0.0 {
             return None;
         }
@@ -117,30 +133,28 @@ impl Proof<'_> {
                 }
             }
         }
-        let (counts, value, room) = self.placed(counts)?;
-        Some(Left {
-            counts,
-            value,
-            room,
-        })
+        self.placed(left.counts)
     }
 
-    /// Places the least counts on the server; returns the tightened counts, their value and the
-    /// free capacity, or `None` if they do not fit.
-    fn placed(&self, mut counts: Counts) -> Option<(Counts, f64, Vec<u64>)> {
+    /// Places the least counts on the server, and tightens the others. `None` if they do not fit.
+    fn placed(&self, mut counts: Counts) -> Option<Left> {
         let mut schedule = vec![0; self.packing.types()];
         let mut value = 0.0;
         for (k, &i) in self.types.iter().enumerate() {
             schedule[i] = counts.least[k];
             value += f64::from(counts.least[k]) * self.values[k];
         }
-        let room = self.packing.free_capacity(&schedule)?;
+        let free = self.packing.free_capacity(&schedule)?;
         for (k, &i) in self.types.iter().enumerate() {
-            let fits = counts.least[k].saturating_add(self.packing.max_jobs_in(i, &room));
+            let fits = counts.least[k].saturating_add(self.packing.max_jobs_in(i, &free));
             counts.most[k] = counts.most[k].min(fits);
         }
         let possible = counts.least.iter().zip(&counts.most).all(|(l, m)| l <= m);
-        possible.then_some((counts, value, room))
+        possible.then_some(Left {
+            counts,
+            value,
+            free,
+        })
     }
 
     /// Returns the two parts of a branch, the first one last, as the stack pops it first.
@@ -161,61 +175,54 @@ impl Proof<'_> {
         Ok([possible(more), possible(fewer)])
     }
 
-    fn is_settled(&self, left: &Left, node: &SearchNode, nodes: &mut u64) -> bool {
+    fn is_decided(&self, left: &Left, node: &SearchNode, nodes: &mut u64) -> bool {
         let missing = self.worth - left.value;
-        let settles = |j: usize| {
-            let worth = self.table(left, &node.prices, j);
-            worth.is_some_and(|worth| worth <= missing)
-        };
-        if (0..left.room.len()).any(settles) {
+        let mut tables = (0..left.free.len()).map(|j| self.table(left, &node.prices, j));
+        if tables.any(|worth| worth.is_some_and(|worth| worth <= missing)) {
             return true;
         }
         let all = self.packing.types();
-        let (mut values, mut costs) = (vec![0.0; all], vec![0.0; all]);
-        let mut most = vec![0; all];
+        let (mut values, mut costs, mut most) = (vec![0.0; all], vec![0.0; all], vec![0; all]);
         for (k, &i) in self.types.iter().enumerate() {
             most[i] = left.counts.most[k] - left.counts.least[k];
             values[i] = if most[i] > 0 { self.values[k] } else { 0.0 };
             costs[i] = price(self.packing.demand(i), &node.prices);
         }
         let region = Region {
-            price: price(&left.room, &node.prices),
-            room: left.room.clone(),
+            price: price(&left.free, &node.prices),
+            free: left.free.clone(),
             most,
         };
         exceeds(self.packing, (&values, &costs), region, missing, nodes) == Verdict::Bounded
     }
 
-    /// Returns an upper bound on the remaining value, by using dynamic programming for resource j
-    /// and the prices of all other resources. `None` if the table is too large, or resource j has
-    /// no price.
+    /// Returns an upper bound on the remaining value by dynamic programming for resource j and
+    /// prices for the others. `None` if the table is too large, or resource j has no price.
     fn table(&self, left: &Left, prices: &[f64], j: usize) -> Option<f64> {
-        let rooms = left.room[j].checked_add(1)?;
-        if rooms.checked_mul(self.types.len() as u64)? > TABLE || prices[j] <= 0.0 {
+        let sizes = left.free[j].checked_add(1)?;
+        if sizes.checked_mul(self.types.len() as u64)? > TABLE || prices[j] <= 0.0 {
             return None;
         }
-        let others: Vec<f64> = (0..prices.len())
-            .map(|h| if h == j { 0.0 } else { prices[h] })
-            .collect();
-        let mut worth = vec![0.0_f64; rooms as usize];
+        let mut others = prices.to_vec();
+        others[j] = 0.0;
+        let mut worth = vec![0.0_f64; sizes as usize];
         for (k, &i) in self.types.iter().enumerate() {
             let demand = self.packing.demand(i);
             let (value, step) = (self.values[k] - price(demand, &others), demand[j] as usize);
             let most = (left.counts.most[k] - left.counts.least[k]) as usize;
             if value > 0.0 && most > 0 {
-                let with = |room: usize| {
-                    let fit = room.checked_div(step).unwrap_or(most).min(most);
-                    let counts =
-                        (0..=fit).map(|count| worth[room - count * step] + count as f64 * value);
-                    match step {
-                        0 => worth[room] + most as f64 * value,
-                        _ => counts.fold(0.0, f64::max),
-                    }
+                let with = |free: usize| {
+                    let Some(fit) = free.checked_div(step) else {
+                        return worth[free] + most as f64 * value;
+                    };
+                    let counts = 0..=fit.min(most);
+                    let worths = counts.map(|n| worth[free - n * step] + n as f64 * value);
+                    worths.fold(0.0, f64::max)
                 };
                 worth = (0..worth.len()).map(with).collect();
             }
         }
-        Some(worth[worth.len() - 1] + price(&left.room, &others))
+        Some(worth[worth.len() - 1] + price(&left.free, &others))
     }
 }
 
@@ -223,21 +230,15 @@ impl Proof<'_> {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
-    use crate::schedule::enumerate;
-    use crate::workload::Workload;
+    use crate::policy::tests::section7;
+    use crate::schedule::{enumerate, schedule_value};
 
     #[test]
     fn rejects_incomplete_searches() {
-        let path = format!("{}/../../models/section7.yaml", env!("CARGO_MANIFEST_DIR"));
-        let packing = Packing::new(&Workload::read(path.as_ref()).unwrap().workload);
+        let packing = Packing::new(&section7());
         let values = [1.0, 2.0, 5.0];
         let schedules = enumerate(&packing, 1000).schedules;
-        let worth = |u: &Vec<u32>| {
-            u.iter()
-                .zip(values)
-                .map(|(u, v)| f64::from(*u) * v)
-                .sum::<f64>()
-        };
+        let worth = |u: &Vec<u32>| schedule_value(u, &values);
         let best = schedules.iter().map(worth).fold(0.0, f64::max);
         let leaf = |w: f64| SearchNode {
             prices: vec![w; packing.capacity().len()],

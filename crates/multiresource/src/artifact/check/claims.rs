@@ -2,7 +2,7 @@ use std::collections::HashMap;
 
 use super::queues::Queues;
 use super::round::Round;
-use super::{Document, one_or_all, partition, shape};
+use super::{Document, one_or_all, partition};
 use crate::artifact::{Claim, Conditions, HoldsFor, Method, MsrConfig, PartitionConfig, Quantity};
 use crate::policy::OneOrAll;
 use crate::workload::{JobType, Workload};
@@ -11,7 +11,6 @@ use synth_core::artifact::{
     written,
 };
 
-/// The relative tolerance for claims about the chain, and for claims about the queues.
 const CHAIN: f64 = 1e-9;
 const QUEUES: f64 = 1e-7;
 
@@ -81,6 +80,19 @@ fn has_its_numbers(claim: &Claim, workload: &Workload, findings: &mut Findings) 
     has_number && has_time
 }
 
+fn each_but_load(
+    document: &Document<'_>,
+    findings: &mut Findings,
+    check: impl Fn(&Claim, Option<usize>, &mut Findings),
+) {
+    each(document, findings, |claim, subject, f| {
+        match (claim.quantity, subject) {
+            (Quantity::Load, None) => load(document, claim, f),
+            _ => check(claim, subject, f),
+        }
+    });
+}
+
 pub(super) fn derivation(
     claim: &Claim,
     method: Method,
@@ -105,9 +117,9 @@ pub(super) fn value(claim: &Claim, expected: f64, grounds: Grounds, findings: &m
 
 pub(super) fn load(document: &Document<'_>, claim: &Claim, findings: &mut Findings) {
     derivation(claim, Method::ExactProgram, &HoldsFor::default(), findings);
-    if !document.is_load_proven() {
-        let expected = "no such claim: the load is not proven";
-        findings.differs("method", "exact", expected);
+    // If a job needs more than one server, then the load is only a bound.
+    if !document.evidence.proven || document.fleet.gangs().next().is_some() {
+        findings.differs("method", "exact", "no such claim: the load is not proven");
     }
     value(claim, document.evidence.load, PROGRAM, findings);
 }
@@ -146,13 +158,10 @@ pub(super) fn of_slots(document: &Document<'_>, policy: &PartitionConfig, findin
     let (workload, types) = (document.workload, document.workload.types());
     let is_alone = policy.assignments.len() == 1;
     let jobs = partition::jobs(policy, 0, types);
-    let mean =
-        |i: usize| is_alone.then(|| partition::mean_number(jobs[i], types[i].offered_load()));
+    let number = |i: usize| partition::mean_number(jobs[i], types[i].offered_load());
+    let mean = |i: usize| is_alone.then(|| number(i));
     let holds_for = of_laws(SizeAssumption::Exponential, Conditions::default());
-    each(document, findings, |claim, subject, f| {
-        if claim.quantity == Quantity::Load && subject.is_none() {
-            return load(document, claim, f);
-        }
+    each_but_load(document, findings, |claim, subject, f| {
         let Some(expected) = of_means(claim.quantity, subject, workload, &mean) else {
             return f.add("", "this quantity cannot be derived from the slots");
         };
@@ -169,15 +178,10 @@ pub(super) fn of_msfq(document: &Document<'_>, msfq: (OneOrAll, u32), findings: 
         None => Some(document.mean_number(i)?.value),
     };
     let holds_for = of_laws(SizeAssumption::Exponential, Conditions::default());
-    each(document, findings, |claim, subject, f| {
-        if claim.quantity == Quantity::Load && subject.is_none() {
-            return load(document, claim, f);
-        }
+    each_but_load(document, findings, |claim, subject, f| {
         let Some(expected) = of_means(claim.quantity, subject, workload, &mean) else {
-            return f.add(
-                "",
-                "this quantity cannot be derived from the mean numbers of the types",
-            );
+            let message = "this quantity cannot be derived from the mean numbers of the types";
+            return f.add("", message);
         };
         derivation(claim, Method::ExactRenewalReward, &holds_for, f);
         let is_number = claim.quantity == Quantity::MeanNumber && subject.is_some();
@@ -197,8 +201,7 @@ pub(super) fn of_msfq(document: &Document<'_>, msfq: (OneOrAll, u32), findings: 
     });
 }
 
-/// Returns the round of a loop, and checks its stability. `None` if it has too many stages, which
-/// is an error only if a claim depends on it.
+/// Returns the round of a loop, and checks its stability. `None` if it has too many stages.
 pub(super) fn round(
     document: &Document<'_>,
     policy: &MsrConfig,
@@ -209,7 +212,7 @@ pub(super) fn round(
     if let Some(round) = &round {
         let loads = round.loads(document.workload);
         let site = ("policy.msr.switching_rate", "the policy");
-        shape::stable(site, &loads, document.workload, findings);
+        document.check_stable(site, &loads, findings);
     } else if let Some(n) = claims.position(|claim| claim.method != Method::ExactProgram) {
         let message = format!(
             "{}: the route has too many stages to enumerate, and claims[{n}] depends on it; expected a route with fewer",
@@ -224,10 +227,7 @@ pub(super) fn of_loop(document: &Document<'_>, round: Option<&Round>, findings: 
     // Queues are expensive to solve, so they are not solved for an artifact that is already wrong.
     let solvable = round.filter(|_| findings.is_empty());
     let queues = solvable.and_then(|round| Queues::new(document, round));
-    each(document, findings, |claim, subject, f| {
-        if claim.quantity == Quantity::Load && subject.is_none() {
-            return load(document, claim, f);
-        }
+    each_but_load(document, findings, |claim, subject, f| {
         let Some(method) = method(claim) else {
             let expected = "a quantity that follows from the chain and its queues";
             return f.differs("quantity", written(&claim.quantity), expected);
@@ -248,8 +248,7 @@ pub(super) fn of_loop(document: &Document<'_>, round: Option<&Round>, findings: 
     });
 }
 
-/// Returns the derivation of a claim about a loop; `None` if there is none. The match is
-/// exhaustive, so that a new quantity must be decided here.
+/// Returns the derivation of a claim about a loop, if any. A new quantity must be decided here.
 fn method(claim: &Claim) -> Option<Method> {
     let is_approximate = claim.method == Method::ApproximationQueueLength;
     Some(match claim.quantity {
@@ -278,8 +277,7 @@ fn method(claim: &Claim) -> Option<Method> {
     })
 }
 
-/// Returns the conditions of a claim. The chain depends on the sizes only if its routes wait for
-/// completions, and the queues always depend on them.
+/// Returns the conditions of a claim. The chain depends on sizes if its routes await completions.
 fn conditions(document: &Document<'_>, subject: Option<usize>, method: Method) -> HoldsFor {
     let own = Conditions::analysed();
     match method {
@@ -297,9 +295,8 @@ fn conditions(document: &Document<'_>, subject: Option<usize>, method: Method) -
     }
 }
 
-/// Returns the size distribution for which the queue of a type, or all of the queues, are solved.
-/// If the chain waits for completions, all sizes are assumed to be exponential. Otherwise, the
-/// queues follow the stages of the sizes if they have any.
+/// Returns the size distribution for which the queues of a type or of all are solved: with the
+/// stages of the sizes, unless the chain waits for completions, for which sizes are exponential.
 fn modelled_size_distribution(document: &Document<'_>, subject: Option<usize>) -> SizeAssumption {
     let staged = |kind: &JobType| {
         let size = kind.holding_time();
@@ -317,7 +314,6 @@ fn modelled_size_distribution(document: &Document<'_>, subject: Option<usize>) -
 struct Derivation<'a> {
     document: &'a Document<'a>,
     claim: &'a Claim,
-    /// The index of its type; `None` for all types.
     subject: Option<usize>,
     method: Method,
     round: &'a Round,
@@ -343,14 +339,12 @@ impl Derivation<'_> {
         value(self.claim, expected, RENEWAL, findings);
     }
 
-    /// Compares the inverse of the rate. If the routes are very short, the rate is almost infinite
-    /// and its digits have no meaning.
+    /// Compares the inverse of the rate: the digits of an almost infinite rate have no meaning.
     fn largest_rate(&self, findings: &mut Findings) {
-        /// The number of rounding errors that may have been added up.
-        const OPERATIONS: f64 = 1e3;
+        const ROUNDING_ERRORS: f64 = 1e3;
         let found = self.claim.value;
         let (period, error) = self.round.least_stable_period(self.document.workload);
-        let allowed = CHAIN * period + OPERATIONS * error;
+        let allowed = CHAIN * period + ROUNDING_ERRORS * error;
         if found > 0.0 && (1.0 / found - period).abs() <= allowed {
             findings.stands("", RENEWAL);
         } else if period > 0.0 {
@@ -368,9 +362,8 @@ impl Derivation<'_> {
         solved.all(|i| queues.solved(i).is_some())
     }
 
-    /// Returns whether the claim uses the approximate mean number of type i. This is the case if
-    /// the claim itself is approximate, unless it is a sum over the types and there is an exact
-    /// claim about type i.
+    /// Returns whether the claim uses the approximate mean number of type i: if it is approximate,
+    /// unless it is a sum over the types and there is an exact claim about type i.
     fn is_approximate(&self, i: usize) -> bool {
         let claimed = self.document.mean_number(i);
         let exact = claimed.is_some_and(|c| c.method == Method::ExactQbd);
@@ -379,12 +372,9 @@ impl Derivation<'_> {
 
     fn of_queues(&self, queues: &Queues<'_>, findings: &mut Findings) {
         let (claim, quantity) = (self.claim, self.claim.quantity);
-        let mean = |i: usize| {
-            if self.is_approximate(i) {
-                Some(queues.bound(i, Quantity::MeanNumber))
-            } else {
-                Some(queues.solved(i)?.mean)
-            }
+        let mean = |i: usize| match self.is_approximate(i) {
+            true => Some(queues.bound(i, Quantity::MeanNumber)),
+            false => Some(queues.solved(i)?.mean),
         };
         let percentile = quantity.row().measure.percentile();
         let expected = match (quantity, self.subject) {
@@ -407,7 +397,6 @@ impl Derivation<'_> {
             return findings.add("value", format!("{} {message}", claim.value));
         };
         let is_solved = self.method == Method::ExactQbd;
-        let grounds = if is_solved { SOLVED } else { FORMULA };
         let slack = self.agreement() + queues.error(self.subject, is_solved);
         // For a percentile, the fractions of jobs beyond it are compared.
         let agrees = match percentile {
@@ -415,7 +404,8 @@ impl Derivation<'_> {
             None => is_close(claim.value, expected, slack),
         };
         match percentile {
-            _ if agrees => findings.stands("", grounds),
+            _ if agrees && is_solved => findings.stands("", SOLVED),
+            _ if agrees => findings.stands("", FORMULA),
             Some(p) => {
                 let expected = format!(
                     "the time within which a fraction {p} of the jobs leave, not {expected}"
@@ -426,23 +416,21 @@ impl Derivation<'_> {
         }
     }
 
-    /// Returns the tolerance between the two derivations. If the load is close to 1, even the
-    /// rounding of the rates changes the result.
+    /// Returns the tolerance, because the rounding of the rates matters if the load is close to 1.
     fn agreement(&self) -> f64 {
         let spares = self.round.loads(self.document.workload).into_iter();
         let least_spare = spares.map(|load| 1.0 - load).fold(1.0, f64::min);
         QUEUES + 200.0 * f64::EPSILON / least_spare
     }
 
-    /// Checks a claim about a queue that is too large. Its mean must be between the bounds and not
-    /// equal to the approximation; other claims must be consistent with the claimed means.
+    /// Checks a claim about a queue that is too large: its mean must be between the bounds and not
+    /// the approximation, and other claims consistent with the claimed means.
     fn too_large(&self, queues: &Queues<'_>, findings: &mut Findings) {
         let (found, quantity) = (self.claim.value, self.claim.quantity);
         if let (Quantity::MeanNumber, Some(i)) = (quantity, self.subject) {
             // The bounds assume exponential sizes.
-            if modelled_size_distribution(self.document, self.subject)
-                != SizeAssumption::Exponential
-            {
+            let sizes = modelled_size_distribution(self.document, self.subject);
+            if sizes != SizeAssumption::Exponential {
                 return findings.stands("", TOO_LARGE);
             }
             let least = queues.bound(i, Quantity::MeanNumberAtLeast);
@@ -452,8 +440,7 @@ impl Derivation<'_> {
             return if !(least * (1.0 - QUEUES)..=most * (1.0 + QUEUES)).contains(&found) {
                 findings.differs("value", found, format!("from {least} to {most}"));
             } else if is_inner && is_close(found, approximation, CHAIN) {
-                let message = format!("{found}, which is only the approximation");
-                findings.add("value", message);
+                findings.add("value", format!("{found}, which is only the approximation"));
             } else {
                 findings.stands("", BOUNDED);
             };

@@ -1,6 +1,7 @@
 use super::knapsack::{self, Region, Verdict};
-use super::{Document, branching, fluid, fractions, mean_schedule, shape};
+use super::{Document, branching, fluid, fractions, mean_schedule};
 use crate::artifact::{Evidence, ShapeValue};
+use crate::policy::check;
 use crate::schedule::{Packing, price};
 use crate::workload::{Shape, Workload};
 use synth_core::artifact::{Findings, Grounds, is_close, nonnegative, positive, sums_to_one};
@@ -12,7 +13,7 @@ const RUN: Grounds = Grounds::Trusted("runs are not repeated: `synth simulate` m
 
 const ROUNDING: f64 = 1e-9;
 
-/// The relative amount by which resource prices may be too high, due to the tolerance of a solver.
+/// The relative tolerance of a solver for resource prices.
 const DEARER: f64 = 1e-6;
 
 const PROOF_GAP: f64 = 1e-9;
@@ -44,7 +45,7 @@ pub(super) fn check<'a>(
     if is_proof {
         findings.stands("evidence", PROVED);
         if is_rule_right && let (Some(found), Some(mix)) = (&evidence.exact, document.mix(0)) {
-            fractions::check(document, found, &mix, findings);
+            fractions::check(document, found, mix, findings);
             is_right = findings.is_clear("evidence");
         }
     }
@@ -65,10 +66,9 @@ fn lengths_and_signs(document: &Document<'_>, findings: &mut Findings) {
     findings.length("servers", found.servers.len(), shapes, "server shape");
     if let Some(exact) = &found.exact {
         match document.mix(0).filter(|_| fleet.is_one_server()) {
-            Some(mix) => {
-                let shape = |f: &mut _| fractions::shape(exact, mix.schedules.len(), types, f);
-                findings.within("exact", shape);
-            }
+            Some((schedules, _)) => findings.within("exact", |f| {
+                fractions::shape(exact, schedules.len(), types, f);
+            }),
             None => findings.add("exact", "expected none: there are several servers"),
         }
     }
@@ -85,10 +85,10 @@ fn of_shape(document: &Document<'_>, found: &ShapeValue, shape: &Shape, findings
         (Some(_), None) => {}
         (None, Some(mix)) => findings.within("mix", |f| {
             let (schedules, count) = (&mix.schedules, mix.schedules.len());
-            shape::schedules(schedules, shape.server(), f);
+            check::schedules(schedules, shape.server(), f);
             f.positive_shares("weights", &mix.weights, count, "schedule");
             if document.fleet.is_one_server() {
-                shape::all_served(schedules, shape.server(), f);
+                check::all_served(schedules, shape.server(), f);
             }
         }),
     }
@@ -96,12 +96,11 @@ fn of_shape(document: &Document<'_>, found: &ShapeValue, shape: &Shape, findings
 
 pub(crate) fn signs_of_server(found: &ShapeValue, server: &Workload, findings: &mut Findings) {
     let (types, resources) = (server.types().len(), server.resources().len());
-    let prices = &found.resource_prices;
-    let each = "resource of the shape";
-    findings.all_nonnegative("resource_prices", prices, resources, each);
+    let (path, prices) = ("resource_prices", &found.resource_prices);
+    findings.all_nonnegative(path, prices, resources, "resource of the shape");
     nonnegative("worth", found.worth, findings);
     if let Some(tree) = &found.search {
-        findings.within("search", |f| shape::search(tree, (types, resources), f));
+        findings.within("search", |f| branching::shape(tree, (types, resources), f));
     }
 }
 
@@ -110,8 +109,10 @@ fn load(document: &Document<'_>, findings: &mut Findings) {
     let (path, found, fleet) = ("load", document.evidence.load, document.fleet);
     let mut served = vec![0.0; fleet.types().len()];
     for (h, shape) in fleet.shapes().iter().enumerate() {
-        let Some(mix) = document.mix(h) else { return };
-        let mean = mean_schedule(mix.schedules, mix.weights);
+        let Some((schedules, weights)) = document.mix(h) else {
+            return;
+        };
+        let mean = mean_schedule(schedules, weights);
         for (&i, mean) in shape.types().iter().zip(mean) {
             served[i] += f64::from(shape.count()) * mean;
         }
@@ -172,10 +173,8 @@ pub(crate) fn worth_of_server(
     for ((kind, value), cost) in types.iter().zip(values).zip(&costs) {
         let covered = *cost >= value * (1.0 - ROUNDING);
         if !covered {
-            let found = format!(
-                "a job of type `{}` costs {cost} at these prices",
-                kind.name()
-            );
+            let name = kind.name();
+            let found = format!("a job of type `{name}` costs {cost} at these prices");
             findings.differs(path, found, format!("at least its value {value}"));
         }
     }
@@ -201,12 +200,10 @@ pub(crate) fn worth_of_server(
             let (all, values) = (Region::all(&packing, relaxed), (values, &costs[..]));
             match knapsack::exceeds(&packing, values, all, worth, &mut nodes) {
                 Verdict::Bounded => return,
-                Verdict::Exceeded(schedule, value) => {
-                    let worth = own.worth;
-                    format!(
-                        "schedule {schedule:?} is worth {value} at these prices, expected at most {worth}"
-                    )
-                }
+                Verdict::Exceeded(schedule, value) => format!(
+                    "schedule {schedule:?} is worth {value} at these prices, expected at most {}",
+                    own.worth
+                ),
                 Verdict::Undecided => format!("could not be verified within {NODES} nodes"),
             }
         }

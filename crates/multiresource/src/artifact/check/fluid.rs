@@ -1,8 +1,6 @@
-//! The value of a server with divisible jobs, by a small simplex method of the checker's own.
-//!
-//! `max v·x` over `x ≥ 0` with `Σ_i x_i D_ij ≤ P_j` has the dual `min P·w` over `w ≥ 0` with
-//! `D_i·w ≥ v_i`. If `P·w` is greater than the optimum, then the prices of the resources are too
-//! high. The result is verified by a primal and a dual solution of equal value.
+//! The value of a server with divisible jobs, by a simplex method of the checker's own. `max v·x`
+//! over `x ≥ 0` with `Σ_i x_i D_ij ≤ P_j` has the dual `min P·w` over `w ≥ 0` with `D_i·w ≥ v_i`,
+//! so the prices are too high if `P·w` exceeds the optimum, which both solutions verify.
 
 use crate::schedule::Packing;
 
@@ -12,13 +10,11 @@ const ZERO: f64 = 1e-12;
 
 const ROUNDING: f64 = 1e-9;
 
-/// Returns the value of the server at values (K) of jobs; `None` if the two solutions do not verify
-/// it, for example because of rounding.
+/// Returns the value of the server at values (K) of jobs; `None` if rounding prevents the proof.
 pub(super) fn worth(packing: &Packing, values: &[f64]) -> Option<f64> {
     // Jobs are measured in units of their largest share, and values in units of the largest value.
-    let largest: Vec<f64> = (0..values.len())
-        .map(|i| packing.dominant_share(i))
-        .collect();
+    let largest = (0..values.len()).map(|i| packing.dominant_share(i));
+    let largest: Vec<f64> = largest.collect();
     let worths: Vec<f64> = values.iter().zip(&largest).map(|(v, l)| v / l).collect();
     let unit = worths.iter().copied().fold(0.0, f64::max);
     if !(unit > 0.0 && unit.is_finite()) {
@@ -34,9 +30,9 @@ pub(super) fn worth(packing: &Packing, values: &[f64]) -> Option<f64> {
 }
 
 struct Tableau {
-    /// A row for each resource, which ends with its right-hand side.
+    /// The rows of the resources, with the right-hand side at the end.
     rows: Vec<Vec<f64>>,
-    /// The gain of each column, followed by the negative value of the present solution.
+    /// The gains of the columns, then the negative value of the present solution.
     gains: Vec<f64>,
     basis: Vec<usize>,
 }
@@ -92,7 +88,6 @@ impl Tableau {
         self.basis[r] = enters;
     }
 
-    /// Returns the value if both solutions are feasible and have the same value.
     fn proved(&self, rows: &[Vec<f64>], gains: &[f64]) -> Option<f64> {
         let (jobs, last) = (gains.len(), self.gains.len() - 1);
         let mut x = vec![0.0; jobs];

@@ -3,18 +3,17 @@ use num_integer::Integer;
 use num_rational::BigRational;
 use num_traits::{One, Zero};
 
+use super::Document;
 use super::knapsack::{self, Region, Verdict};
-use super::{Document, Mixed};
 use crate::artifact::{ExactRecord, Fraction, MAX_DIGITS, Proven};
 use crate::schedule::{Packing, price};
 use synth_core::artifact::Findings;
 
-/// Limit on the nodes of the knapsack, and the length in bits beyond which nodes cost more.
+/// The most nodes of the knapsack, and the length in bits beyond which they cost more.
 const NODES: u64 = 20_000_000;
 const LONG: u64 = 512;
 
-/// The approximate cost of the server in the search, which is large enough to distinguish the
-/// types.
+/// The cost of the server in the search, which is large enough to distinguish the types.
 const SERVER: f64 = (1_u64 << 60) as f64;
 
 pub(super) fn shape(found: &ExactRecord, schedules: usize, types: usize, findings: &mut Findings) {
@@ -55,7 +54,7 @@ fn sums_to_one(path: &str, shares: &[Fraction], findings: &mut Findings) {
 pub(super) fn check(
     document: &Document<'_>,
     found: &ExactRecord,
-    mix: &Mixed<'_>,
+    mix: (&[Vec<u32>], &[f64]),
     findings: &mut Findings,
 ) {
     let types = document.workload.types();
@@ -74,18 +73,17 @@ pub(super) fn check(
     }
 }
 
-/// Checks that `ρ = max_i b_i / (πW)_i`, and that the doubles are the nearest ones. Returns whether
-/// there are no errors in the fractions.
+/// Checks that `ρ = max_i b_i / (πW)_i`, and the doubles. Returns whether all fractions are right.
 fn load(
     document: &Document<'_>,
     found: &ExactRecord,
-    mix: &Mixed<'_>,
+    (schedules, weights): (&[Vec<u32>], &[f64]),
     offered: &[BigRational],
     findings: &mut Findings,
 ) -> bool {
     let path = "evidence.exact.load";
     let served = |i: usize| -> BigRational {
-        let pairs = mix.schedules.iter().zip(&found.weights);
+        let pairs = schedules.iter().zip(&found.weights);
         pairs.map(|(u, p)| p.exact() * BigInt::from(u[i])).sum()
     };
     let served: Vec<BigRational> = (0..offered.len()).map(served).collect();
@@ -93,22 +91,25 @@ fn load(
         findings.add(path, "no schedule serves one of the types");
         return false;
     }
-    let load = offered
-        .iter()
-        .zip(served)
-        .map(|(b, served)| b / served)
-        .max();
-    if load.as_ref() != Some(found.load.exact()) {
+    let loads = offered.iter().zip(served).map(|(b, served)| b / served);
+    if loads.max().as_ref() != Some(found.load.exact()) {
         let message = format!("{}, which is not the load of these weights", found.load);
         findings.add(path, message);
     } else if *found.load.exact() >= BigRational::one() {
         findings.differs(path, &found.load, "< 1");
     }
-    let load = document.evidence.load;
-    nearest("evidence.load", load, &found.load, findings);
-    for (s, (weight, exact)) in mix.weights.iter().zip(&found.weights).enumerate() {
-        let path = format!("{}.weights[{s}]", mix.path);
-        nearest(&path, *weight, exact, findings);
+    nearest(
+        "evidence.load",
+        document.evidence.load,
+        &found.load,
+        findings,
+    );
+    let mix = document
+        .rule
+        .msr()
+        .map_or("evidence.servers[0].mix", |_| "policy.msr");
+    for (s, (weight, exact)) in weights.iter().zip(&found.weights).enumerate() {
+        nearest(&format!("{mix}.weights[{s}]"), *weight, exact, findings);
     }
     findings.is_clear("evidence.exact")
 }
@@ -116,16 +117,12 @@ fn load(
 fn nearest(path: &str, found: f64, exact: &Fraction, findings: &mut Findings) {
     let expected = exact.nearest();
     if found != expected {
-        findings.differs(
-            path,
-            found,
-            format!("{expected}, the double nearest to the exact value"),
-        );
+        let expected = format!("{expected}, the double nearest to the exact value");
+        findings.differs(path, found, expected);
     }
 }
 
-/// Returns the reason why it is not proved that no schedule is worth more than `1/ρ` at the values
-/// `y_i/b_i`; `None` if it is proved.
+/// Returns why it is not proved that no schedule is worth more than `1/ρ` at the values `y_i/b_i`.
 fn beaten(
     document: &Document<'_>,
     found: &ExactRecord,
@@ -136,8 +133,8 @@ fn beaten(
     let worths: Vec<BigRational> = prices.iter().zip(offered).map(worth).collect();
     let denominators = worths.iter().map(BigRational::denom);
     let one = denominators.fold(BigInt::one(), |unit, denominator| unit.lcm(denominator));
-    let whole = worths.iter().map(|v| v.numer() * (&one / v.denom()));
-    let values: Vec<BigInt> = whole.collect();
+    let values = worths.iter().map(|v| v.numer() * (&one / v.denom()));
+    let values: Vec<BigInt> = values.collect();
     let packing = Packing::new(document.workload);
     if (0..packing.capacity().len()).any(|j| is_covered(&packing, j, &values, &one)) {
         return None;
@@ -177,8 +174,7 @@ pub fn is_bounded(
     search(packing, values, one.clone(), prices, nodes) == Verdict::Bounded
 }
 
-/// Returns whether every value is at most the type's share of resource j, if all of the resource is
-/// worth `one`. Then `u·D ≤ P` implies that no schedule is worth more.
+/// Returns whether every value is at most its share of resource j, if the resource is worth `one`.
 fn is_covered(packing: &Packing, j: usize, values: &[BigInt], one: &BigInt) -> bool {
     let capacity = packing.capacity()[j];
     let holds = |(i, v): (usize, &BigInt)| v * capacity <= one * packing.demand(i)[j];

@@ -1,8 +1,6 @@
-//! Lower bounds for policies that do not know the sizes, if the policy does not preempt or the
-//! sizes are exponential.
-//!
-//! At the prices of the evidence a running job of type i is worth `v_i = y_i/b_i`, and all running
-//! jobs at most `C = 1/bound`. Let U be the sum of `v_i` times the remaining size over all jobs. It
+//! Lower bounds for policies that do not know the sizes, without preemption or with exponential
+//! sizes. At the prices of the evidence a running job of type i is worth `v_i = y_i/b_i`, and all
+//! running jobs at most `C = 1/bound`. The sum U of `v_i` times the remaining size over all jobs
 //! decreases at most at rate C, so it is at least the work V in a single queue that is served at
 //! rate C, in which the same jobs bring work `v_i S_i`. With Poisson arrivals
 //! `E[V] = Σ λ_i v_i² E[S_i²] / (2 (C − 1))` (Pollaczek–Khinchine), since `Σ λ_i v_i E[S_i] = 1`. A
@@ -13,15 +11,13 @@
 //! Σ v_i E[S_i] (E[N_i] − b_i) ≥ Σ λ_i v_i² E[S_i²] / (2 (C − 1)) − Σ λ_i v_i E[S_i²] / 2
 //! ```
 //!
-//! With preemption, the remaining size of a waiting job may be smaller. However, if the sizes are
-//! exponential and unknown, the mean of the remaining size is `E[S_i]` for every job, and
-//! `E[U] ≥ E[V]` is the same inequality.
+//! With preemption, the remaining size of a waiting job may be smaller, but its mean is `E[S_i]`
+//! for every job if sizes are exponential and unknown, so `E[U] ≥ E[V]` is the same inequality.
 
 use crate::artifact::{Evidence, Family};
 use crate::workload::{JobType, Workload};
 
 pub(super) struct NumberLowerBounds {
-    /// b_i (K).
     offered: Vec<f64>,
     /// `v_i E[S_i]` (K).
     weights: Vec<f64>,
@@ -30,15 +26,13 @@ pub(super) struct NumberLowerBounds {
 }
 
 impl NumberLowerBounds {
-    /// Uses the prices of verified evidence. Only running jobs are counted if there is none, the
-    /// arrivals are not Poisson, sizes or limits are known, or the policy preempts and sizes are
-    /// not exponential.
+    /// Uses the prices of verified evidence. Otherwise, without Poisson arrivals, with known sizes
+    /// or limits, or with preemption and sizes that are not exponential, only running jobs count.
     pub(super) fn new(evidence: Option<&Evidence>, workload: &Workload, rule: &Family) -> Self {
         let types = workload.types();
-        let exponential = types
-            .iter()
-            .all(|kind| kind.holding_time().is_exponential());
-        let holds = !workload.has_limits() && (!rule.preempts() || exponential);
+        let is_exponential = |kind: &JobType| kind.holding_time().is_exponential();
+        let exponential = || types.iter().all(is_exponential);
+        let holds = !workload.has_limits() && (!rule.preempts() || exponential());
         let offered: Vec<f64> = types.iter().map(JobType::offered_load).collect();
         let proof = evidence.filter(|proof| holds && workload.is_poisson() && proof.bound < 1.0);
         let prices = proof.map_or(vec![0.0; types.len()], |proof| proof.prices.clone());
@@ -56,17 +50,15 @@ impl NumberLowerBounds {
         }
     }
 
-    /// Returns the lower bound on `Σ a_i E[N_i]` for a ≥ 0 (K).
+    /// Returns the bound on `Σ a_i E[N_i]` for a ≥ 0 (K).
     pub(super) fn lower_bound(&self, factors: &[f64]) -> f64 {
         let pairs = factors.iter().zip(&self.weights);
-        let cheapest = pairs.filter(|(_, weight)| **weight > 0.0);
-        let cheapest = cheapest.map(|(a, weight)| a / weight);
-        let cheapest = cheapest.fold(f64::INFINITY, f64::min);
+        let weighted = pairs.filter(|(_, weight)| **weight > 0.0);
+        let cheapest = weighted.map(|(a, w)| a / w).fold(f64::INFINITY, f64::min);
         // If the bound is zero, there may be no type with a weight.
-        let waiting = if self.waiting > 0.0 {
-            self.waiting * cheapest
-        } else {
-            0.0
+        let waiting = match self.waiting > 0.0 {
+            true => self.waiting * cheapest,
+            false => 0.0,
         };
         let present = factors.iter().zip(&self.offered).map(|(a, b)| a * b);
         present.sum::<f64>() + waiting
@@ -103,9 +95,9 @@ mod tests {
         BackfillingConfig::new(Backfilling::FIRST_FIT, true).into()
     }
 
-    fn workload(size: &str) -> Workload {
+    fn workload(known: &str, size: &str) -> Workload {
         let text = format!(
-            "kind: multiresource\ntime_unit: s\nserver: {{capacity: {{cpu: 1}}}}\njobs:\n  \
+            "kind: multiresource\n{known}time_unit: s\nserver: {{capacity: {{cpu: 1}}}}\njobs:\n  \
              - {{name: a, demand: {{cpu: 1}}, arrival_rate: .8, {size}}}\n"
         );
         Workload::parse(&text, "one").unwrap().workload
@@ -118,8 +110,11 @@ mod tests {
             ("size: {law: deterministic, mean: 1}", 0.0),
             ("size: {law: hyperexponential, mean: 1, scv: 4}", 4.0),
         ] {
-            let least =
-                NumberLowerBounds::new(Some(&evidence(0.8, &[1.0])), &workload(size), &first_fit());
+            let least = NumberLowerBounds::new(
+                Some(&evidence(0.8, &[1.0])),
+                &workload("", size),
+                &first_fit(),
+            );
             let exact = 0.8 + 0.64 * (1.0 + scv) / 0.4;
             assert!((least.lower_bound(&[1.0]) - exact).abs() < 1e-12, "{size}");
             assert_eq!(least.missing(&[exact * (1.0 + 1e-12)]), None);
@@ -129,16 +124,10 @@ mod tests {
 
     #[test]
     fn without_a_proof_only_running_jobs_count() {
-        let text = |known: &str| {
-            format!(
-                "kind: multiresource\n{known}time_unit: s\nserver: {{capacity: {{cpu: 1}}}}\njobs:\n  \
-                 - {{name: a, demand: {{cpu: 1}}, arrival_rate: .8, mean_size: 1}}\n"
-            )
-        };
-        let workload = |known| Workload::parse(&text(known), "one").unwrap().workload;
         let proof = evidence(0.8, &[1.0]);
         for (proof, known) in [(None, ""), (Some(&proof), "known: size\n")] {
-            let least = NumberLowerBounds::new(proof, &workload(known), &first_fit());
+            let least =
+                NumberLowerBounds::new(proof, &workload(known, "mean_size: 1"), &first_fit());
             assert_eq!(least.lower_bound(&[1.0]), 0.8);
             assert_eq!(least.missing(&[0.8]), None);
         }

@@ -1,20 +1,16 @@
 //! The checker: derives the claims of an artifact again, by other code than the synthesis. It
-//! reports all of the errors, and whether a claim has been derived, judged, or trusted.
+//! reports all errors, and whether a claim has been derived, judged, or trusted.
 //!
-//! # Theory
-//! There is a second way to compute each of the claims. The *bound* of the certificate is checked
-//! by solving one integer knapsack per shape, which shows that no schedule of all servers is worth
-//! more than `1/bound` at the stated prices (Farley, Operations Research 38, 1990). Fractions are
-//! checked exactly. The *modulating chain* is treated as a renewal cycle, so that the time and the
-//! service of a route are sums over its stages, weighted with the probability of the route
-//! ([`round`]). The *queues* are solved by means over cycles ([`synth_queues::ctmc::cycle`], which
-//! states what the maker's solvers share); if sizes have stages, the chain is built from the events
-//! of the queue ([`staged`]). The bounds of theorem 8 follow from one round ([`ahead`]).
-//!
-//! # Practice
-//! The policy is checked first, then the load over all shapes, then the claims, each only if its
-//! inputs are right. The checker always terminates and does not panic, because its steps are
-//! limited.
+//! There is a second way to compute each claim. The *bound* of the certificate is checked by one
+//! integer knapsack per shape, which shows that no schedule of all servers is worth more than
+//! `1/bound` at the stated prices (Farley, Operations Research 38, 1990). Fractions are checked
+//! exactly. The *modulating chain* is treated as a renewal cycle, so that the time and the service
+//! of a route are sums over its stages, weighted with the probability of the route ([`round`]). The
+//! *queues* are solved by means over cycles ([`synth_queues::ctmc::cycle`], which states what the
+//! maker's solvers share); if sizes have stages, the chain is built from the events of the queue
+//! ([`staged`]). The bounds of theorem 8 follow from one round ([`ahead`]). The policy is checked
+//! first, then the load over all shapes, then the claims, each only if its inputs are right. The
+//! checker always terminates, because its steps are limited, and does not panic.
 
 mod ahead;
 mod branching;
@@ -29,7 +25,6 @@ mod partition;
 mod queues;
 mod round;
 mod rule;
-mod shape;
 mod simulated;
 mod staged;
 
@@ -39,7 +34,6 @@ pub use fractions::is_bounded;
 use std::cell::Cell;
 
 use super::{Artifact, Claim, Evidence, Family, Method, Quantity};
-use crate::policy::OneOrAll;
 use crate::workload::{Fleet, Workload};
 use synth_core::artifact::{Finding, Findings, Subject, find, written};
 use synth_core::document::WorkloadDocument as _;
@@ -53,8 +47,7 @@ pub fn check_within(artifact: &Artifact, work: f64) -> Result<(), Vec<Finding>> 
     Ok(())
 }
 
-/// Removes the simulated claims that would be rejected by the checker, because they contradict a
-/// proof or each other. Returns the errors.
+/// Removes the simulated claims that contradict a proof or each other, and returns the errors.
 pub fn retract(artifact: &mut Artifact) -> Vec<String> {
     let mut why = Vec::new();
     let Ok(fleet) = artifact.workload.check() else {
@@ -90,10 +83,8 @@ pub fn retract(artifact: &mut Artifact) -> Vec<String> {
     why
 }
 
-/// Checks an artifact, and records how the parts without errors were verified.
-///
-/// If the number of stages of a route is too large, then all claims that depend on it are rejected.
-/// If there are no such claims, then the stability of the policy is not checked.
+/// Checks an artifact, and records how its parts were verified. If a route has too many stages, all
+/// claims that depend on it are rejected; without such claims, the stability is not checked.
 pub(super) fn check_with(artifact: &Artifact, fleet: &Fleet, work: f64, findings: &mut Findings) {
     if let Err(why) = fleet.require_no_devices() {
         return findings.add("workload.servers", why);
@@ -107,7 +98,6 @@ struct Document<'a> {
     evidence: &'a Evidence,
     claims: &'a [Claim],
     fleet: &'a Fleet,
-    /// The [envelope](Fleet::envelope) of the fleet.
     workload: &'a Workload,
     budget: &'a Cell<f64>,
 }
@@ -133,20 +123,6 @@ impl<'a> Document<'a> {
         self.find(Quantity::MeanNumber, Some(name))
     }
 
-    /// If a job needs more than one server, then the load is only a bound.
-    fn is_load_proven(&self) -> bool {
-        self.evidence.proven && self.fleet.gangs().next().is_none()
-    }
-
-    fn strict_msfq(&self, rule: &Family) -> Option<(OneOrAll, u32)> {
-        match rule {
-            Family::StaticQuickswap(policy) if self.evidence.simulation.is_none() => {
-                policy.as_strict_msfq(self.workload)
-            }
-            _ => None,
-        }
-    }
-
     fn path_of_rule(&self) -> String {
         match self.rule {
             Family::Guarded(policy) => format!("policy.guarded.rule.{}", policy.rule.name()),
@@ -154,35 +130,41 @@ impl<'a> Document<'a> {
         }
     }
 
-    fn mix(&self, h: usize) -> Option<Mixed<'a>> {
+    fn mix(&self, h: usize) -> Option<(&'a [Vec<u32>], &'a [f64])> {
         if let Some(policy) = self.rule.msr() {
-            return Some(Mixed {
-                path: "policy.msr".into(),
-                schedules: &policy.schedules,
-                weights: &policy.weights,
-            });
+            return Some((&policy.schedules, &policy.weights));
         }
         let mix = self.evidence.servers.get(h)?.mix.as_ref()?;
-        Some(Mixed {
-            path: format!("evidence.servers[{h}].mix"),
-            schedules: &mix.schedules,
-            weights: &mix.weights,
-        })
+        Some((&mix.schedules, &mix.weights))
+    }
+
+    /// Checks that each type has a load below 1 under `what`, which is at this path.
+    fn check_stable(&self, (path, what): (&str, &str), loads: &[f64], findings: &mut Findings) {
+        for (kind, load) in self.workload.types().iter().zip(loads) {
+            // A load that is not a number is not stable.
+            let stable = *load < 1.0;
+            if !stable {
+                let name = kind.name();
+                let message =
+                    format!("{what} is unstable: type `{name}` has load {load}, expected < 1");
+                findings.add(path, message);
+            }
+        }
     }
 
     fn check(&self, findings: &mut Findings) {
-        let rule = format!("policy.{}", self.rule.name());
+        let (rule, is_one_server) = (self.rule.name(), self.fleet.is_one_server());
+        let path = format!("policy.{rule}");
         if self.rule.preempts() && self.workload.start_latency().is_some() {
             let message = "the policy preempts jobs and the workload has a start latency, but it is not defined what a preempted job pays again; expected at most one of the two";
-            findings.add(&rule, message);
+            findings.add(&path, message);
         }
-        if self.rule.is_for_fleet() == self.fleet.is_one_server() {
-            let expected = if self.fleet.is_one_server() {
-                "a policy for one server"
-            } else {
-                "a policy for a fleet: backfilling with a `placement`, or partition"
+        if self.rule.is_for_fleet() == is_one_server {
+            let expected = match is_one_server {
+                true => "a policy for one server",
+                false => "a policy for a fleet: backfilling with a `placement`, or partition",
             };
-            return findings.differs(rule, format!("`{}`", self.rule.name()), expected);
+            return findings.differs(path, format!("`{rule}`"), expected);
         }
         let under_guard = rule::check(self, findings);
         let is_rule_right = findings.is_clear("policy");
@@ -197,21 +179,21 @@ impl<'a> Document<'a> {
                 claims::of_slots(self, policy, findings);
             }
             Family::Partition(_) => {}
-            rule => match is_rule_right.then(|| self.strict_msfq(rule)).flatten() {
-                Some(msfq) => claims::of_msfq(self, msfq, findings),
-                None => simulated::check(self, under_guard, evidence, findings),
-            },
+            rule => {
+                let is_exact = is_rule_right && self.evidence.simulation.is_none();
+                let msfq = match rule {
+                    Family::StaticQuickswap(own) if is_exact => own.as_strict_msfq(self.workload),
+                    _ => None,
+                };
+                match msfq {
+                    Some(msfq) => claims::of_msfq(self, msfq, findings),
+                    None => simulated::check(self, under_guard, evidence, findings),
+                }
+            }
         }
     }
 }
 
-struct Mixed<'a> {
-    path: String,
-    schedules: &'a [Vec<u32>],
-    weights: &'a [f64],
-}
-
-/// Returns the mean schedule `πW` of a mix (K).
 fn mean_schedule(schedules: &[Vec<u32>], weights: &[f64]) -> Vec<f64> {
     let types = schedules.first().map_or(0, Vec::len);
     let of_type = |i: usize| -> f64 {

@@ -1,11 +1,9 @@
 //! Means of strict MSFQ(ℓ) on a one-or-all system, from the functional equation of the number of
-//! light jobs at the end of phase 1, in plain complex arithmetic. The precision is estimated by
-//! solving it twice. The maker uses another method, which does not lose any digits.
-//!
-//! A cycle lasts from the end of one phase 1, with j light jobs, to the end of the next. Let w =
-//! λ₁(1 − z), b the transform of a busy period of heavy jobs, σ = λ_k(1 − b(w)), y the transform at
-//! σ of a busy period of light jobs with all k servers, and `τ_k = y`,
-//! `τ_i = iμ₁/(λ₁ + iμ₁ + σ − λ₁τ_{i+1})`. With
+//! light jobs at the end of phase 1, which is solved twice to estimate the precision. The maker's
+//! method does not lose any digits. A cycle lasts from the end of one phase 1, with j light jobs,
+//! to the end of the next. Let w = λ₁(1 − z), b the transform of a busy period of heavy jobs, σ =
+//! λ_k(1 − b(w)), y the transform at σ of a busy period of light jobs with all k servers, and
+//! `τ_k = y`, `τ_i = iμ₁/(λ₁ + iμ₁ + σ − λ₁τ_{i+1})`. With
 //! `g_j = Π_{i ≤ j} (i ≤ ℓ ? iμ₁/(iμ₁ + σ + w) : τ_i)`, `g_0 = (λ₁g_1 + λ_k b(w))/(λ₁ + λ_k)` and
 //! `f = g_{k−1}/y^{k−1}`, the generating function of j is
 //!
@@ -20,7 +18,7 @@ const AGREE: f64 = 1e-8;
 
 type Number = Complex<f64>;
 
-/// Strict MSFQ(ℓ) on a one-or-all system, with rates λ and μ of light and heavy jobs \[1/time\].
+/// The rates λ and μ of light and heavy jobs \[1/time\].
 struct Cycles {
     servers: usize,
     threshold: usize,
@@ -28,8 +26,8 @@ struct Cycles {
     heavy: [f64; 2],
 }
 
-/// Returns the mean numbers (K) for exponential sizes and Poisson arrivals; `None` if they need
-/// more than this work, roughly in nanoseconds, or rounding leaves too few digits.
+/// Returns the mean numbers (K) for exponential sizes and Poisson arrivals; `None` if they exceed
+/// this work, roughly in nanoseconds, or rounding leaves too few digits.
 pub(super) fn mean_numbers(
     workload: &Workload,
     (system, threshold): (OneOrAll, u32),
@@ -60,7 +58,6 @@ pub(super) fn mean_numbers(
 /// A polynomial in x, the number of light jobs beyond k at the start of a cycle, or 0.
 type Square = [f64; 3];
 
-#[derive(Default)]
 struct Means {
     length: Square,
     light_area: Square,
@@ -209,8 +206,8 @@ impl Cycles {
         cycles
     }
 
-    /// Returns the means of a cycle, given the mean and the variance of the phases 2 and 3 and of
-    /// phase 4. The integral of the number of light jobs in service is `served`.
+    /// Returns the means of a cycle, from the mean and the variance of phases 2 and 3 and of phase
+    /// 4, and the integral of the number of light jobs in service.
     fn cycle(
         &self,
         (works, spread): (Square, Square),

@@ -1,9 +1,7 @@
-//! The loads under a partition of a fleet, from the mean number of slots of each type.
-//!
-//! If the assignment is changed, it takes some time until all of the old slots have ended, and each
-//! of these serves for the mean size of its type. The mean of this time is
-//! `∫ P(not all have ended) dt`, which is computed as a sum over ln t. The convergence is
-//! exponential, because the function is analytic for `|Im ln t| < π/2`.
+//! The loads under a partition of a fleet, from the mean number of slots of each type. After a
+//! change of the assignment, the old slots serve for the mean size of their type. The mean time
+//! until all have ended, `∫ P(not all have ended) dt`, is computed as a sum over ln t, which
+//! converges exponentially, because the function is analytic for `|Im ln t| < π/2`.
 
 use crate::artifact::PartitionConfig;
 use crate::workload::{JobType, Workload};
@@ -47,8 +45,6 @@ pub(super) fn loads(policy: &PartitionConfig, workload: &Workload) -> Vec<f64> {
     pairs.map(load).collect()
 }
 
-/// Returns the number of jobs of each type (K) that can run at the same time in assignment m. A job
-/// that needs several servers uses one slot on each of them.
 pub(super) fn jobs(policy: &PartitionConfig, m: usize, types: &[JobType]) -> Vec<u64> {
     let each = types.iter().enumerate().map(|(i, kind)| {
         let shapes = policy.schedules.iter().zip(&policy.assignments[m]);
@@ -100,7 +96,7 @@ fn mean_maximum(counts: &[u64], rates: &[f64]) -> f64 {
     step * (0..=STEPS).map(value).sum::<f64>()
 }
 
-/// Returns the mean number of jobs in an M/M/c queue, where c is the number of slots.
+/// Returns the mean number of jobs in an M/M/c queue.
 pub(super) fn mean_number(slots: u64, offered: f64) -> f64 {
     let tail = offered / slots as f64;
     let mut weight = 0.0_f64; // ln(offered^n / n!)

@@ -1,6 +1,6 @@
 //! The queues of the types on the chain of [`super::round`], solved by means over cycles
-//! ([`synth_queues::ctmc::cycle`]). The maker solves for distributions instead, with matrices
-//! (`qbd`) or rounds (`rounds`). The documentation of `cycle` states what both of them share.
+//! ([`synth_queues::ctmc::cycle`], whose documentation states what the maker shares with it). The
+//! maker solves for distributions instead, with matrices (`qbd`) or rounds (`rounds`).
 
 use std::cell::{Cell, OnceCell};
 
@@ -22,9 +22,7 @@ pub(super) struct Queues<'a> {
 
 #[derive(Default)]
 struct OfType {
-    /// The x for which `P(Q > x)` is claimed.
     numbers: Vec<u64>,
-    /// The t for which `P(T ≤ t)` is claimed.
     times: Vec<f64>,
     solved: OnceCell<Option<Solved>>,
     bounds: OnceCell<Bounds>,
@@ -53,8 +51,7 @@ impl<'a> Queues<'a> {
         Some(queues)
     }
 
-    /// Returns the stages of the sizes of type i; `None` if there are none or the routes wait for
-    /// completions.
+    /// Returns the stages of the sizes of type i, if any, unless the routes wait for completions.
     fn stages(&self, i: usize) -> Option<PhaseType> {
         let size = self.document.workload.types()[i].holding_time();
         let followed = self.document.rule.preempts() && !size.is_exponential();
@@ -75,8 +72,7 @@ impl<'a> Queues<'a> {
         own.solved.get_or_init(solve).as_ref()
     }
 
-    /// Returns the relative rounding error of the results for type i or all types. Errors add up
-    /// over the levels, but at most 1e-6 is tolerated. The queues are either `solved` or bounded.
+    /// Returns the relative rounding error of the results for type i or all types, at most 1e-6.
     pub(super) fn error(&self, subject: Option<usize>, solved: bool) -> f64 {
         let of_type = |i: usize| match solved {
             true => self.solved(i).map_or(0.0, |own| own.error),
@@ -129,7 +125,6 @@ impl<'a> Queues<'a> {
     }
 }
 
-/// The maximum relative difference that is attributed to rounding.
 const MOST_ROUNDING: f64 = 1e-6;
 
 struct Bounds {
@@ -165,7 +160,6 @@ impl Solved {
         })
     }
 
-    /// Computes the mean of a queue in which the sizes have stages.
     fn staged(queue: &ModulatedQueue<'_>, size: &PhaseType, budget: &Cell<f64>) -> Option<Self> {
         let levels = f64::from(queue.max_servers()) + 1.0;
         let work = Levels::work(staged_phases(queue, size), levels);
@@ -194,15 +188,14 @@ fn at<T: Copy + PartialEq>(known: &[(T, f64)], point: T) -> Option<f64> {
     pair.map(|(_, value)| *value)
 }
 
-/// Returns `P(T ≤ t)` for these times; `None` if they exceed the budget. If the time is at least a
-/// thousand times the mean, the result is a lower bound from Markov's inequality.
+/// Returns `P(T ≤ t)` for these times, or a lower bound by Markov's inequality from a thousand
+/// times the mean on. `None` if they exceed the budget.
 fn times(
     cycle: &Cycle<'_>,
     queue: &ModulatedQueue<'_>,
     (points, mean): (&[f64], f64),
     budget: &Cell<f64>,
 ) -> Option<Vec<(f64, f64)>> {
-    /// In units of the mean.
     const LONG: f64 = 1e3;
     let (near, far): (Vec<f64>, Vec<f64>) = points.iter().partition(|time| **time < LONG * mean);
     let mut within: Vec<(f64, f64)> = far.iter().map(|t| (*t, 1.0 - mean / t)).collect();

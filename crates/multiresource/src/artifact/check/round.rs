@@ -1,23 +1,17 @@
 //! One round of the loop as a renewal cycle. The maker's chain is `modulation` in `synth-make`, and
 //! its solver for the queues is `synth_queues::ctmc::rounds`.
 //!
-//! # Theory
 //! The time between two starts of the first schedule consists of the working times, with means
 //! `N π_s / α` and a total of `N/α`, and of the routes. The time `T` and the service `C_i` of the
-//! routes (the number of slots of type i times time) do not depend on α. By renewal–reward,
-//! long-run fractions are ratios of means over one round: the fraction of working time is
-//! `(N/α) / (N/α + T)`, and the mean schedule is `((N/α)(πW)_i + C_i) / (N/α + T)`.
-//!
-//! The mean duration of a stage in which type i holds `h_i` slots is the inverse of the total rate
-//! of its events, and each event removes one of the excess slots. The stages with the same
-//! remaining excess form a layer, so the probability of each stage can be computed layer by layer,
-//! and `T` and `C` are sums over the stages of probability times duration. A sequential route has
-//! one stage in each layer.
-//!
-//! If the schedules are the states of a Markov chain, then a *switch* is used instead of the round.
-//! A fraction `weight_s R_st` of all switches is from s to t, and the sum over the loop is replaced
-//! by the mean over all switches.
-//!
+//! routes (the number of slots of type i times time) do not depend on α. By renewal–reward, the
+//! fraction of working time is `(N/α) / (N/α + T)`, and the mean schedule is
+//! `((N/α)(πW)_i + C_i) / (N/α + T)`. The mean duration of a stage in which type i holds `h_i`
+//! slots is the inverse of the total rate of its events, each of which removes one of the excess
+//! slots. The stages with the same remaining excess form a layer, so the probabilities of stages
+//! can be computed layer by layer, and `T` and `C` are sums over the stages of probability times
+//! duration. A sequential route has one stage in each layer. If the schedules are the states of a
+//! Markov chain, then a *switch* is used instead of the round. A fraction `weight_s R_st` of all
+//! switches is from s to t, and the sum over the loop is replaced by the mean over all switches.
 //! Source: the MSR paper, §5.1, §7, with the conventions of [`crate::artifact::Route`].
 
 use std::collections::BTreeMap;
@@ -28,31 +22,29 @@ use crate::schedule::Packing;
 use crate::workload::Workload;
 use synth_queues::ctmc::{Edge, Environment, ModulatedQueue};
 
-/// Limit on the stages of concurrent routes, over all legs of the loop.
+/// Limits on the stages of routes, over all legs of the loop.
 const CONCURRENT_STAGES: usize = 200_000;
 
-/// The same limit for sequential routes.
 const SEQUENTIAL_STAGES: usize = 1_000_000;
 
 /// Limit on the numbers in the stages of one walk, for many types: 240 MB.
 const NUMBERS: usize = 60_000_000;
 
-/// Time and service of one round of the loop.
 #[derive(Debug)]
 pub(super) struct Round {
     /// α \[1/time\].
     rate: f64,
-    /// Number of schedules in the loop, N; 1 for a chain.
+    /// N, or 1 for a chain.
     pub(super) count: f64,
     pub(super) working: Vec<Working>,
     /// `(πW)_i` (K).
     mix: Vec<f64>,
-    /// The mean time that is spent on the routes, T \[time\].
+    /// T \[time\].
     transit: f64,
-    /// The mean service on the routes for each type (K), `C_i` \[slots · time\].
+    /// `C_i` (K) \[slots · time\].
     served: Vec<f64>,
     pub(super) stages: usize,
-    /// By state of the chain, in the order of the round: slots of each type (K) that serve.
+    /// The slots of each type that serve, by state of the chain, in the order of the round.
     pub(super) serving: Vec<Vec<u32>>,
     /// The steps of the chain, and the type whose completion causes each.
     pub(super) steps: Vec<(Edge, Option<usize>)>,
@@ -61,9 +53,8 @@ pub(super) struct Round {
 #[derive(Debug)]
 pub(super) struct Working {
     pub(super) place: usize,
-    /// Mean number of times that it is left in a round.
+    /// How often it is left in a round.
     pub(super) often: f64,
-    /// The next working schedules, and the probability of each of them.
     pub(super) onward: Vec<(usize, f64)>,
 }
 
@@ -79,11 +70,7 @@ impl Round {
         let count = policy.order.len();
         let mut round = Round {
             rate: policy.switching_rate,
-            count: if policy.rates.is_some() {
-                1.0
-            } else {
-                count as f64
-            },
+            count: policy.rates.as_ref().map_or(count as f64, |_| 1.0),
             working: Vec::new(),
             mix: mean_schedule(&policy.schedules, &policy.weights),
             transit: 0.0,
@@ -112,9 +99,9 @@ impl Round {
                     round.work_on(next, policy);
                 }
                 let to = round.working[next].place;
-                let new = round.steps[steps..].iter_mut();
-                new.filter(|(edge, _)| edge.to == ARRIVAL)
-                    .for_each(|(edge, _)| edge.to = to);
+                let new = round.steps[steps..].iter_mut().map(|(edge, _)| edge);
+                new.filter(|edge| edge.to == ARRIVAL)
+                    .for_each(|edge| edge.to = to);
             }
         }
         Some(round)
@@ -154,7 +141,7 @@ impl Round {
         ModulatedQueue::new(environment, lambda, mu, servers, serves)
     }
 
-    /// α times the mean length of the round, `N + αT`.
+    /// `N + αT`.
     fn length(&self) -> f64 {
         self.count + self.rate * self.transit
     }
@@ -164,10 +151,9 @@ impl Round {
     }
 
     pub(super) fn switching_frequency(&self) -> f64 {
-        if self.working.len() > 1 {
-            self.rate * self.working_time()
-        } else {
-            0.0
+        match self.working.len() {
+            1 => 0.0,
+            _ => self.rate * self.working_time(),
         }
     }
 
@@ -181,30 +167,27 @@ impl Round {
         pairs.map(|(kind, u)| kind.offered_load() / u).collect()
     }
 
-    /// Returns the inverse of the largest stable switching rate \[time\], which is 0 if every rate
-    /// is stable, and its rounding error.
-    ///
-    /// Type i is stable if and only if `b_i T − C_i < (N/α) ((πW)_i − b_i)`. Both sides are
-    /// differences of numbers that may be almost equal.
+    /// Returns the inverse of the largest stable switching rate \[time\], 0 if every rate is
+    /// stable, and its rounding error. Type i is stable if and only if
+    /// `b_i T − C_i < (N/α) ((πW)_i − b_i)`, whose sides are differences of numbers that may be
+    /// almost equal.
     pub(super) fn least_stable_period(&self, workload: &Workload) -> (f64, f64) {
         let per_type = workload.types().iter().enumerate().map(|(i, kind)| {
             let offered = kind.offered_load();
             let (lost, spare) = (offered * self.transit, self.mix[i] - offered);
             let period = (lost - self.served[i]) / (self.count * spare);
             let error = f64::EPSILON * (lost + self.served[i]) / (self.count * spare);
-            (
-                period.max(0.0),
-                error + f64::EPSILON * period.abs() * (self.mix[i] + offered) / spare,
-            )
+            let of_spare = f64::EPSILON * period.abs() * (self.mix[i] + offered) / spare;
+            (period, error + of_spare)
         });
-        per_type.fold((0.0, 0.0), |(p, e), (period, error)| {
-            (f64::max(p, period), f64::max(e, error))
+        per_type.fold((0.0_f64, 0.0_f64), |(p, e), (period, error)| {
+            (p.max(period), e.max(error))
         })
     }
 }
 
-/// The route to the schedule `target`. A stage is the vector of slots (K) that the types *hold*.
-/// All of them serve, except for the slots beyond the target that are in setup.
+/// The route to the schedule `target`. A stage is the vector of slots (K) that the types *hold*,
+/// all of which serve, except for those beyond the target in setup.
 struct Leg<'a> {
     packing: &'a Packing,
     policy: &'a MsrConfig,
@@ -213,8 +196,8 @@ struct Leg<'a> {
 }
 
 impl Leg<'_> {
-    /// Adds the route from a schedule, whose working state has index `from` and is left at `rate`,
-    /// and which is used `often` times per round. `None` if there are too many stages.
+    /// Adds the route from a schedule, whose working state `from` is left at `rate`, and which is
+    /// used `often` times per round. `None` if there are too many stages.
     fn walk(
         &self,
         source: &[u32],
@@ -230,12 +213,16 @@ impl Leg<'_> {
         }
         let first = self.enter(&start, round);
         round.steps.push((leave(first), None));
+        let most_stages = match self.policy.route.drain {
+            Drain::Sequential => SEQUENTIAL_STAGES,
+            Drain::Concurrent => CONCURRENT_STAGES,
+        };
         let mut layer = BTreeMap::from([(start, (often, first))]);
         while !layer.is_empty() {
             let mut following = BTreeMap::new();
             for (held, (probability, at)) in &layer {
                 self.pass(held, *probability, *at, round, &mut following);
-                if round.stages > self.most_stages() {
+                if round.stages > most_stages.min(NUMBERS / self.target.len().max(1)) {
                     return None;
                 }
             }
@@ -264,8 +251,8 @@ impl Leg<'_> {
         let total: f64 = moving.iter().map(|&i| self.event_rate(held, i)).sum();
         let time = probability / total;
         round.transit += time;
-        for i in 0..held.len() {
-            round.served[i] += time * f64::from(self.serving(held, &moving, i));
+        for (i, served) in round.served.iter_mut().enumerate() {
+            *served += time * f64::from(self.serving(held, &moving, i));
         }
         for &i in &moving {
             let rate = self.event_rate(held, i);
@@ -286,15 +273,6 @@ impl Leg<'_> {
         }
     }
 
-    fn most_stages(&self) -> usize {
-        let most = match self.policy.route.drain {
-            Drain::Sequential => SEQUENTIAL_STAGES,
-            Drain::Concurrent => CONCURRENT_STAGES,
-        };
-        most.min(NUMBERS / self.target.len().max(1))
-    }
-
-    /// Returns the types that lose slots: all types with an excess, or the first of them.
     fn moving(&self, held: &[u32]) -> Vec<usize> {
         let excess = (0..held.len()).filter(|&i| held[i] > self.target[i]);
         match self.policy.route.drain {
@@ -303,8 +281,7 @@ impl Leg<'_> {
         }
     }
 
-    /// Returns the rate \[1/time\] at which a moving type loses a slot: any of its jobs can be
-    /// completed while it drains, or the setup of one of its excess slots can end.
+    /// Returns the rate \[1/time\] of completions or ends of setups, at which a type loses slots.
     fn event_rate(&self, held: &[u32], i: usize) -> f64 {
         match self.policy.setup_rate {
             Some(setup_rate) => f64::from(held[i] - self.target[i]) * setup_rate,
@@ -322,14 +299,13 @@ impl Leg<'_> {
         if self.policy.route.admission == Admission::Late {
             return held;
         }
-        let Some(mut room) = self.packing.free_capacity(&held) else {
+        let Some(mut free) = self.packing.free_capacity(&held) else {
             return held;
         };
         for (i, target) in self.target.iter().enumerate() {
-            let more = target
-                .saturating_sub(held[i])
-                .min(self.packing.max_jobs_in(i, &room));
-            self.packing.take(i, more, &mut room);
+            let fit = self.packing.max_jobs_in(i, &free);
+            let more = target.saturating_sub(held[i]).min(fit);
+            self.packing.take(i, more, &mut free);
             held[i] += more;
         }
         held
@@ -341,17 +317,15 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
     use crate::artifact::{Route, section_seven};
+    use crate::policy::tests::section7;
 
-    /// Section 7 of the MSR paper: the schedules are (0, 0, 2) and (1, 4, 0), and all sizes have
-    /// mean 1.
+    /// The schedules are (0, 0, 2) and (1, 4, 0), and all sizes have mean 1.
     fn round(preemption: Preemption, setup_rate: Option<f64>, route: Route) -> Round {
-        let path = format!("{}/../../models/section7.yaml", env!("CARGO_MANIFEST_DIR"));
-        let workload = Workload::read(path.as_ref()).unwrap().workload;
         let policy = MsrConfig {
             setup_rate,
             ..section_seven(preemption, route, 1.0)
         };
-        Round::of(&workload, &policy).unwrap()
+        Round::of(&section7(), &policy).unwrap()
     }
 
     fn assert_close(found: &[f64], expected: &[f64]) {
@@ -383,8 +357,7 @@ mod tests {
         assert_close(&[round.working_time()], &[2.0 / (2.0 + 55.0 / 12.0)]);
     }
 
-    /// By hand: the mean of the maximum of n exponential times of mean 1 is the n-th harmonic
-    /// number.
+    /// By hand: the mean of the maximum of n unit exponentials is the n-th harmonic number.
     #[test]
     fn a_concurrent_route_ends_with_its_last_slot() {
         let round = round(Preemption::None, None, CONCURRENT_LATE);
@@ -393,8 +366,7 @@ mod tests {
         assert_eq!(round.stages, 2 + (2 * 5 - 1));
     }
 
-    /// By hand: the setup rate is 10. No slot beyond the target, which is 0 here, serves, but in
-    /// the sequential case the four slots of type 2 serve while type 1 is in setup.
+    /// By hand: no slot beyond the target, 0, serves, except type 2 while type 1 is in setup.
     #[test]
     fn slots_in_setup_do_not_serve() {
         let concurrent = round(Preemption::Setup, Some(10.0), CONCURRENT_LATE);

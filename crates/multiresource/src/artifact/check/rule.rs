@@ -1,5 +1,5 @@
 use super::round::Round;
-use super::{Document, partition, shape};
+use super::{Document, partition};
 use crate::artifact::{Backfill, Family, Guard, GuardedConfig, MsrConfig, Preemption};
 use crate::policy::PolicyConfig;
 use crate::policy::check::ROUNDING;
@@ -10,10 +10,10 @@ const GUARD: Grounds = Grounds::Derived("its loads, from a round of its loop or 
 
 /// Returns the loads of the types (K) under the guard, if there is one and the policy is right.
 pub(super) fn check(document: &Document<'_>, findings: &mut Findings) -> Option<Vec<f64>> {
-    let mut loads = None;
-    if let Family::Guarded(policy) = document.rule {
-        loads = findings.within("policy.guarded", |f| guard(document, policy, f));
-    }
+    let loads = match document.rule {
+        Family::Guarded(own) => findings.within("policy.guarded", |f| guard(document, own, f)),
+        _ => None,
+    };
     findings.within(document.path_of_rule(), |f| followed(document, f));
     let loads = loads.filter(|_| findings.is_clear("policy"));
     if loads.is_some() {
@@ -49,7 +49,7 @@ fn guard(
             guard.check(document.fleet, f);
             let clear = f.is_clear("");
             let loads = clear.then(|| partition::loads(guard, document.workload))?;
-            shape::stable(("", "the guard"), &loads, document.workload, f);
+            document.check_stable(("", "the guard"), &loads, f);
             Some(loads)
         }),
         (Guard::Msr(_), false) => {
@@ -90,13 +90,13 @@ fn loop_that_takes_over(
     if !findings.is_clear("") {
         return None;
     }
-    let Some(round) = Round::of(document.workload, guard) else {
+    let round = Round::of(document.workload, guard);
+    if round.is_none() {
         findings.add("", "too large to derive again");
-        return None;
-    };
-    let loads = round.loads(document.workload);
+    }
+    let loads = round?.loads(document.workload);
     let site = ("switching_rate", "the guard");
-    shape::stable(site, &loads, document.workload, findings);
+    document.check_stable(site, &loads, findings);
     Some(loads)
 }
 
@@ -112,13 +112,12 @@ fn followed(document: &Document<'_>, findings: &mut Findings) {
         && findings.is_clear("")
     {
         let loads = partition::loads(policy, workload);
-        shape::stable(("", "the policy"), &loads, workload, findings);
+        document.check_stable(("", "the policy"), &loads, findings);
     }
 }
 
-/// Checks that a rule with prices contains all of the schedules in the mix of the evidence, and
-/// that its prices are those of the certificate, scaled so that its most valuable schedule has a
-/// value of 1.
+/// Checks that a rule with prices contains the schedules of the mix, and the prices of the
+/// certificate, scaled so that its most valuable schedule has a value of 1.
 pub(super) fn certified(document: &Document<'_>, findings: &mut Findings) {
     let (schedules, own_prices) = match document.rule.followed() {
         Family::AdaptiveMsr(policy) => (&policy.schedules, &policy.prices),
@@ -139,9 +138,7 @@ pub(super) fn certified(document: &Document<'_>, findings: &mut Findings) {
     }
     let pairs = evidence.prices.iter().zip(document.workload.types());
     let prices: Vec<f64> = pairs.map(|(y, kind)| y / kind.offered_load()).collect();
-    let worths = schedules
-        .iter()
-        .map(|schedule| schedule_value(schedule, &prices));
+    let worths = schedules.iter().map(|u| schedule_value(u, &prices));
     let dearest = worths.fold(0.0, f64::max);
     for (i, (found, price)) in own_prices.iter().zip(&prices).enumerate() {
         let expected = price / dearest;

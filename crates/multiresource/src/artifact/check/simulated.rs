@@ -1,6 +1,6 @@
-//! Claims of rules that depend on queue lengths: the load of the program, and simulated values. The
-//! checker does not simulate; it checks that values are consistent with each other and with lower
-//! bounds for every policy, and that intervals are not too narrow for the number of jobs.
+//! Claims of rules that depend on queue lengths. The checker does not simulate: values must agree
+//! with each other and with lower bounds, and intervals must not be too narrow for the number of
+//! jobs.
 
 use super::least::NumberLowerBounds;
 use super::{Document, claims};
@@ -19,12 +19,11 @@ const SPREAD: f64 = 3.0;
 
 const ROUNDING: f64 = 1e-9;
 
-/// Lower limit of a half-width, relative to the standard error that sizes alone cause. With eight
-/// replications the probability of a smaller one is 10^-10.
+/// Lower limit of a half-width, relative to the standard error that sizes alone cause. Eight
+/// replications fall below it with a probability of 10^-10.
 const NARROW: f64 = 0.02;
 
-/// The relative tolerance between two means of the same run, since jobs at its ends may be counted
-/// in only one of them.
+/// The relative tolerance between means of a run, of which only one may count jobs at its ends.
 const SLACK: f64 = 1e-3;
 
 const NO_RUN: &str = "simulated, expected its run in `evidence.simulation`";
@@ -171,10 +170,8 @@ impl Simulated<'_> {
 
     /// Returns the upper limit of a tail by Markov's inequality, `t P(T > t) ≤ E[T]`.
     fn markov(&self, claim: &Claim) -> Option<f64> {
-        let mean = upper(
-            self.document
-                .find(Quantity::MeanResponse, claim.job_type.as_deref())?,
-        );
+        let name = claim.job_type.as_deref();
+        let mean = upper(self.document.find(Quantity::MeanResponse, name)?);
         let most = match claim.longer_than {
             Some(time) => mean / time,
             None => mean / (1.0 - claim.quantity.row().measure.percentile()?),
@@ -182,13 +179,11 @@ impl Simulated<'_> {
         Some(most + SPREAD * half_width(claim))
     }
 
-    /// Returns an upper bound on the number of arrivals of a type among this many events.
     fn jobs(&self, kind: &JobType, events: u64) -> f64 {
         events as f64 * (kind.arrival_rate() / self.document.workload.total_arrival_rate())
     }
 
-    /// Returns the least plausible half-width of `Σ a_i E[N_i] = Σ a_i λ_i E[T_i]`: a response time
-    /// varies at least as much as the size.
+    /// Returns the least plausible half-width of `Σ a_i E[N_i]`: response times vary like sizes.
     fn narrowest(&self, factors: &[f64], events: u64) -> f64 {
         let types = self.document.workload.types().iter().zip(factors);
         let variance = |(kind, a): (&JobType, &f64)| {
@@ -197,8 +192,8 @@ impl Simulated<'_> {
         NARROW * types.map(variance).sum::<f64>().sqrt()
     }
 
-    /// Returns the least plausible half-width of a fraction of type i's jobs, as if they were
-    /// independent; if all are alike, by the rule of three.
+    /// Returns the least plausible half-width of a fraction of independent jobs, or the rule of
+    /// three.
     fn narrowest_of_a_fraction(&self, claim: &Claim, i: usize) -> Option<f64> {
         let events = self.document.evidence.simulation?.events;
         let jobs = self.jobs(&self.document.workload.types()[i], events);
@@ -208,14 +203,13 @@ impl Simulated<'_> {
 
     fn of_types(&self, quantity: Quantity) -> Option<Vec<&Claim>> {
         let types = self.document.workload.types().iter();
-        types
-            .map(|t| self.document.find(quantity, Some(t.name())))
-            .collect()
+        let claims = types.map(|t| self.document.find(quantity, Some(t.name())));
+        claims.collect()
     }
 
     fn together(&self, findings: &mut Findings) {
-        let numbers = self.of_types(Quantity::MeanNumber);
-        let numbers = numbers.map(|claims| claims.into_iter().map(upper).collect::<Vec<f64>>());
+        let claims = self.of_types(Quantity::MeanNumber);
+        let numbers = claims.map(|claims| claims.into_iter().map(upper).collect::<Vec<f64>>());
         if let Some(missing) = numbers.and_then(|numbers| self.least.missing(&numbers)) {
             let message = format!(
                 "the mean numbers of the types are together {:.1} % below the lower bound for every policy",
@@ -233,9 +227,8 @@ impl Simulated<'_> {
             (Quantity::MeanNumber, Quantity::MeanNumber, ones),
             (Quantity::WeightedResponse, Quantity::MeanResponse, shares),
         ] {
-            let (Some(all), Some(parts)) =
-                (self.document.find(of_all, None), self.of_types(of_types))
-            else {
+            let all = self.document.find(of_all, None);
+            let (Some(all), Some(parts)) = (all, self.of_types(of_types)) else {
                 continue;
             };
             let sum = |number: fn(&Claim) -> f64| -> f64 {
@@ -243,11 +236,8 @@ impl Simulated<'_> {
             };
             let (value, width) = (sum(|c| c.value), sum(half_width));
             if (all.value - value).abs() > half_width(all) + width + SLACK * value {
-                let name = written(&of_all);
-                let message = format!(
-                    "{name} {} is not {value}, the sum over the types",
-                    all.value
-                );
+                let (name, found) = (written(&of_all), all.value);
+                let message = format!("{name} {found} is not {value}, the sum over the types");
                 findings.add("", message);
             }
         }
@@ -266,9 +256,8 @@ impl Simulated<'_> {
         ];
         for kind in self.document.workload.types() {
             for (less, more) in pairs {
-                let both =
-                    [less, more].map(|quantity| self.document.find(quantity, Some(kind.name())));
-                let [Some(low), Some(high)] = both else {
+                let found = |quantity| self.document.find(quantity, Some(kind.name()));
+                let (Some(low), Some(high)) = (found(less), found(more)) else {
                     continue;
                 };
                 if low.value - SPREAD * half_width(low) > upper(high) {
@@ -282,10 +271,10 @@ impl Simulated<'_> {
 
     fn littles_law(&self, findings: &mut Findings) {
         let workload = self.document.workload;
-        let all = (None, workload.total_arrival_rate());
+        let all = [(None, workload.total_arrival_rate())];
         let types = workload.types().iter();
         let each = types.map(|t| (Some(t.name()), t.arrival_rate()));
-        for (name, rate) in std::iter::once(all).chain(each) {
+        for (name, rate) in all.into_iter().chain(each) {
             let number = self.document.find(Quantity::MeanNumber, name);
             let response = self.document.find(Quantity::MeanResponse, name);
             let (Some(number), Some(response)) = (number, response) else {

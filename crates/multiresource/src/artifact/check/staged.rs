@@ -1,12 +1,11 @@
 //! The queue of a type whose sizes have stages, built by following events from the empty queue. The
 //! maker enumerates the states by their position instead (`synth_queues::ctmc::staged_qbd`). Both
 //! use the types for levels and distributions, and the number of phases that predicts the work.
-//!
-//! The oldest jobs are served first. A job that loses its slot keeps its stage. A stage is drawn
-//! when a job is among the first β, the largest number of slots. For the first `min c > 0` jobs,
-//! which are always served at the same time, it is sufficient to know the number of jobs in each
-//! stage.
+//! The oldest jobs are served first. A job that loses its slot keeps its stage, which is drawn when
+//! the job is among the first β, the largest number of slots. Of the first `min c > 0` jobs, which
+//! are always served together, only the number in each stage matters.
 
+use std::cmp::Ordering;
 use std::collections::HashMap;
 
 use synth_queues::ctmc::{Level, ModulatedQueue, PhaseType, Qbd};
@@ -14,7 +13,6 @@ use synth_queues::ctmc::{Level, ModulatedQueue, PhaseType, Qbd};
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct Phase {
     state: usize,
-    /// The number in each stage, of the jobs that are served together.
     together: Vec<u32>,
     /// The stage of each further job, the oldest first.
     behind: Vec<usize>,
@@ -25,20 +23,16 @@ struct Jobs<'a> {
     size: &'a PhaseType,
     /// `min c > 0`.
     fewest: u32,
-    /// β.
     most: usize,
 }
 
 /// Returns the chain on (jobs, phase), with the phases reachable from the empty queue.
 pub(super) fn chain(queue: &ModulatedQueue<'_>, size: &PhaseType) -> Qbd {
-    let (fewest, most) = (
-        queue.servers().iter().filter(|c| **c > 0).min(),
-        queue.max_servers() as usize,
-    );
+    let (servers, most) = (queue.servers().iter(), queue.max_servers() as usize);
     let jobs = Jobs {
         queue,
         size,
-        fewest: fewest.copied().unwrap_or(0),
+        fewest: servers.copied().filter(|c| *c > 0).min().unwrap_or(0),
         most,
     };
     let mut places: Vec<HashMap<Phase, usize>> = vec![HashMap::new(); most + 1];
@@ -62,9 +56,9 @@ pub(super) fn chain(queue: &ModulatedQueue<'_>, size: &PhaseType) -> Qbd {
                 open.extend([(most, next.clone()), (most + 1, next)]);
             }
             let block = match after.cmp(&count) {
-                std::cmp::Ordering::Greater => &mut levels[count].up,
-                std::cmp::Ordering::Less => &mut levels[count].down,
-                std::cmp::Ordering::Equal => &mut levels[count].local,
+                Ordering::Greater => &mut levels[count].up,
+                Ordering::Less => &mut levels[count].down,
+                Ordering::Equal => &mut levels[count].local,
             };
             block.push((from, to, rate));
         }
@@ -84,14 +78,9 @@ impl Jobs<'_> {
         let mut events = Vec::new();
         for (edge, _) in self.queue.edges() {
             if edge.from == phase.state && edge.to != phase.state {
-                events.push((
-                    count,
-                    Phase {
-                        state: edge.to,
-                        ..phase.clone()
-                    },
-                    edge.rate,
-                ));
+                let mut next = phase.clone();
+                next.state = edge.to;
+                events.push((count, next, edge.rate));
             }
         }
         if count < self.most {
@@ -125,8 +114,7 @@ impl Jobs<'_> {
         events
     }
 
-    /// Adds the end of a stage: a job continues with the next stage, or leaves, so that only `rest`
-    /// remains and the next waiting job begins.
+    /// Adds the end of a stage: a job goes on, or leaves `rest`, and the next waiting job begins.
     fn end_stage(
         &self,
         (count, stage): (usize, usize),
@@ -174,28 +162,19 @@ mod tests {
             PhaseType::sequence(vec![3.0, 1.0, 4.0], vec![0.6, 0.5]),
             PhaseType::branches(vec![0.3, 0.7], &[2.0, 0.5]),
         ];
-        for slots in [
-            vec![1],
-            vec![2, 0, 1],
-            vec![3, 1],
-            vec![0, 4, 2],
-            vec![2, 2],
-        ] {
+        let slots: [&[u32]; 5] = [&[1], &[2, 0, 1], &[3, 1], &[0, 4, 2], &[2, 2]];
+        for slots in slots {
             let n = slots.len();
             let step = |s: usize| Edge {
                 from: s,
                 to: (s + 1) % n,
                 rate: 0.4 + s as f64,
             };
-            let edges = if n > 1 {
-                (0..n).map(step).collect()
-            } else {
-                Vec::new()
-            };
+            let edges = (0..n).filter(|_| n > 1).map(step).collect();
             let environment = Environment::new(n, edges).unwrap();
             for size in &sizes {
                 let queue =
-                    ModulatedQueue::new(&environment, 0.4, 1.0, slots.clone(), vec![false; n]);
+                    ModulatedQueue::new(&environment, 0.4, 1.0, slots.to_vec(), vec![false; n]);
                 let [own, other] = [chain(&queue, size), staged_qbd(&queue, size)];
                 let [a, b] = [&own, &other].map(|process| process.solve().unwrap().mean());
                 assert!((a / b - 1.0).abs() < 1e-10, "{slots:?} {size:?}: {a} {b}");

@@ -1,4 +1,4 @@
-use super::settings::AdaptiveMsrConfig;
+use super::AdaptiveMsrConfig;
 use super::worth::Slots;
 use crate::policy::System;
 use crate::policy::backfill::BackfillRule;
@@ -7,13 +7,12 @@ use crate::workload::Workload;
 
 /// The cost of a drain for a schedule, and the jobs that can start during the drain.
 ///
-/// All running jobs that do not have a slot leave. The lead of a schedule is the type with the
-/// largest number of missing jobs, weighted by price. Let `D` be the expected time until one more
-/// job of the lead fits, and let `F = max_i Q_i E[S_i] / u_i` be the time until the schedule runs
-/// out of jobs. The weight of the schedule is then multiplied by `F / (F + c D)`, because nothing
-/// is earned during a drain. Other jobs are allowed to pass the waiting jobs of the schedule
-/// ([`BackfillRule`]). Capacity is kept for all jobs of the schedule, and for the longest of the
-/// other running jobs that can stay.
+/// The lead of a schedule is the type of which it lacks most jobs, weighted by price. Let `D` be
+/// the expected time until one more job of the lead fits while all running jobs without a slot
+/// leave, and `F = max_i Q_i E[S_i] / u_i` the time until the schedule runs out of jobs. Its weight
+/// is multiplied by `F / (F + c D)`, because nothing is earned during a drain. Other jobs can pass
+/// the waiting jobs of the schedule ([`BackfillRule`]), next to the capacity for all of its jobs
+/// and for the longest of the other running jobs that can stay.
 #[derive(Clone, Debug)]
 pub(super) struct Draining {
     price: f64,
@@ -57,11 +56,20 @@ impl Draining {
         }
         while system.oldest_fitting_type().is_some() {
             self.keep_own(schedule, system);
-            self.keep_others(schedule, system);
-            let lead = self.lead(schedule, system);
-            let passed =
-                lead.is_some_and(|lead| self.backfill.start_one_past(lead, &self.staying, system));
-            if !passed {
+            self.backfill.keep_nothing();
+            for slots in schedule {
+                let jobs = system.present(slots.job_type).min(slots.count.into());
+                self.backfill.keep(slots.job_type, jobs);
+            }
+            for n in 0..self.staying.len() {
+                let k = self.backfill.drains.longest[n];
+                let others = system.running(k) - self.staying[k];
+                self.backfill.keep(k, others.into());
+            }
+            let Some(lead) = self.lead(schedule, system) else {
+                return;
+            };
+            if !self.backfill.start_one_past(lead, &self.staying, system) {
                 return;
             }
         }
@@ -86,35 +94,18 @@ impl Draining {
             self.staying[slots.job_type] = slots.count.min(system.running(slots.job_type));
         }
     }
-
-    fn keep_others(&mut self, schedule: &[Slots], system: &System) {
-        self.backfill.keep_nothing();
-        for slots in schedule {
-            let jobs = system.present(slots.job_type).min(slots.count.into());
-            self.backfill.keep(slots.job_type, jobs);
-        }
-        for n in 0..self.staying.len() {
-            let k = self.backfill.drains.longest[n];
-            let others = system.running(k) - self.staying[k];
-            self.backfill.keep(k, others.into());
-        }
-    }
 }
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used)]
     use super::*;
     use crate::policy::Switching;
+    use crate::policy::tests::one_server;
 
-    /// While `n` light jobs with a mean size of 2 are running and five heavy jobs with a mean size
-    /// of 3 are waiting, `D = 2 H_n` and `F = 5 · 3`.
+    /// With `n` running light jobs of mean 2 and five waiting heavy ones of mean 3: `D = 2 H_n`.
     #[test]
     fn drain_discount_matches_closed_form() {
-        let text = "{kind: multiresource, time_unit: s, server: {capacity: {cpu: 10}}, jobs: [
-  {name: light, demand: {cpu: 1}, arrival_rate: 1, mean_size: 2},
-  {name: heavy, demand: {cpu: 10}, arrival_rate: .1, mean_size: 3}]}";
-        let workload = Workload::parse(text, "t").unwrap().workload;
+        let workload = one_server(10, &[(1, 1.0, 2.0), (10, 0.1, 3.0)]);
         let policy = AdaptiveMsrConfig {
             limits: false,
             schedules: vec![vec![10, 0], vec![0, 1]],

@@ -1,10 +1,12 @@
 mod draining;
-mod settings;
 mod worth;
 
-pub use settings::{AdaptiveMsrConfig, Switching};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
-use super::rule::{LET_IN, PolicyConfig, TuningContext, describe_settings, mean_sizes_differ};
+use super::rule::{
+    LET_IN, PolicyConfig, TuningContext, describe_settings, is_zero, mean_sizes_differ,
+};
 use super::{Event, Information, Policy, System, check};
 use crate::schedule::index_of_largest;
 use crate::workload::{Fleet, Workload};
@@ -12,30 +14,78 @@ use draining::Draining;
 use synth_core::artifact::Findings;
 use worth::{ScheduleWeights, Slots};
 
+/// A policy that switches between working schedules based on the queue lengths, without preemption.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AdaptiveMsrConfig {
+    /// The working schedules (N × K): the number of jobs of each type.
+    pub schedules: Vec<Vec<u32>>,
+    /// The value of a running job of each type (K), at least 0. A schedule is worth at most 1.
+    pub prices: Vec<f64>,
+    /// The conditions for leaving a schedule.
+    pub switching: Switching,
+    /// If `true`, `let_in` uses the limits of jobs instead of their mean sizes: a job can start if
+    /// its limit is at most `κ` times the time until, according to the limits of the running jobs,
+    /// there is enough capacity for the blocked job.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub limits: bool,
+}
+
+/// The conditions for leaving a schedule, and the other jobs that are allowed to start.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Switching {
+    /// A schedule is left for one that uses more if it uses at most this fraction of the capacity,
+    /// in \[0, 1\].
+    pub waste: f64,
+    /// A schedule is also left if the weight of another one is more than `1 + margin` times its
+    /// weight plus `floor`. Must be at least 0; the best known values are between 0 and 2.
+    pub margin: f64,
+    /// See `margin`: a weight as a number of jobs, which must be at least 0. The best value is
+    /// between one third of the maximum number of jobs of a schedule (at low load) and twice this
+    /// number. If the value is several thousand, a schedule is never left because of the weights.
+    pub floor: f64,
+    /// If a job of the schedule is blocked, other jobs can only start if the value of the capacity
+    /// that would otherwise be idle, multiplied by the weight of the schedule, is less than this
+    /// number of jobs. Must be at least 0. If it is 0, all of the capacity is held for the
+    /// schedule, and if it is very large, none is. The best value is about 1 at low load and less
+    /// than 1/3 if the load is close to 1. It is 0 if jobs that need a whole server have to wait
+    /// for many small jobs.
+    pub patience: f64,
+    /// The cost `c` of a drain, which must be at least 0. The weight of another schedule is
+    /// multiplied by `F/(F + c D)`, where `D` is the time until one more job of the type with the
+    /// most missing jobs fits, and `F` is the time until the schedule runs out of jobs. If `c` is 0
+    /// (the default), a schedule has its full weight if one of its jobs can start, and otherwise it
+    /// is only used if the current schedule is left because of `waste`.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub drain: f64,
+    /// The factor `κ`, which must be at least 0. If a job of the schedule is blocked, another job
+    /// can start if it fits next to the whole schedule, or if its mean size is at most `κ` times
+    /// the remaining waiting time. If `κ` is 0 (the default), no job starts for these reasons.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub let_in: f64,
+}
+
 /// Adaptive MSR, without preemption. It uses the working schedules of a Markovian Service Rate
 /// policy, but switches between them based on the queue lengths instead of a clock.
 ///
-/// Let `Q` be the number of jobs in the system, and let `p` be the shadow prices, for which a full
-/// working schedule has a value of 1. A schedule `u` *uses* `Σ p_i min(u_i, Q_i)` and *weighs*
-/// `Σ p_i min(u_i, Q_i) Q_i`. The weight is the value of the jobs that it can serve, multiplied by
-/// the queue lengths. The rule switches to the schedule with the largest weight among
+/// Let `Q` be the number of jobs in the system, and `p` the shadow prices, at which a full working
+/// schedule has a value of 1. A schedule `u` *uses* `Σ p_i min(u_i, Q_i)` and *weighs*
+/// `Σ p_i min(u_i, Q_i) Q_i`. The rule switches to the schedule with the largest weight among
 ///
 /// - the schedules that use more, if the current schedule uses at most `waste`;
 /// - the schedules with a weight of more than `1 + margin` times the current weight plus `floor`,
 ///   if they can start a job immediately, so that no capacity is wasted by a drain.
 ///
-/// The jobs of the schedule start as soon as they fit. If one of them is blocked, other jobs may
-/// start in the order of arrival, but only if the value of the capacity that would otherwise be
-/// idle, multiplied by the weight of the schedule, is less than `patience`.
-///
-/// In a one-or-all system, `waste` is the threshold `ℓ/k` of Quickswap, and `margin` and `floor`
-/// end the turn of the heavy jobs while some of them are left, as in the optimal policy. In section
-/// 7 of the MSR paper, `patience` is the value at which the optimal policy starts to hold capacity.
-///
-/// If `drain` or `let_in` is set, drains are allowed at a cost, and other jobs can start during a
-/// drain (see `draining`). Otherwise, a decision takes `O(N + K)` for `N` schedules, plus the size
-/// of the schedules that serve the type of the event. This rule was created for this project. No
-/// proof of its stability is known.
+/// The jobs of the schedule start as soon as they fit. If one of them is blocked, other jobs only
+/// start, in the order of arrival, if the value of the capacity that would otherwise be idle,
+/// multiplied by the weight of the schedule, is less than `patience`. In a one-or-all system,
+/// `waste` is the threshold `ℓ/k` of Quickswap, and `margin` and `floor` end the turn of the heavy
+/// jobs while some of them are left, as in the optimal policy. In section 7 of the MSR paper,
+/// `patience` is the value at which the optimal policy starts to hold capacity. With `drain` or
+/// `let_in`, drains have a cost, and other jobs can start meanwhile (see `draining`). Otherwise, a
+/// decision takes `O(N + K)` for `N` schedules, plus the size of the schedules that serve the type
+/// of the event. This rule was created for this project. No proof of its stability is known.
 #[derive(Clone, Debug)]
 pub struct AdaptiveMsr {
     worths: ScheduleWeights,
@@ -53,37 +103,27 @@ impl PolicyConfig for AdaptiveMsrConfig {
     }
 
     fn describe(&self, _: &Workload) -> String {
-        let Switching {
-            waste,
-            margin,
-            floor,
-            patience,
-            drain,
-            let_in,
-        } = self.switching;
-        let ready = if drain > 0.0 {
-            format!(
+        let knobs = self.switching;
+        let (floor, patience) = (knobs.floor, knobs.patience);
+        let (drain, let_in) = (knobs.drain, knobs.let_in);
+        let ready = match drain > 0.0 {
+            true => format!(
                 "; the weight of a schedule is multiplied by F/(F + {drain} D), where D is the time until one more job of the type with the most missing jobs fits, and F is the time until the schedule runs out of jobs (drain)"
-            )
-        } else {
-            " and it can start a job immediately".into()
+            ),
+            false => " and it can start a job immediately".into(),
         };
-        let (length, limits) = if self.limits {
-            ("limit", " by the limits of the running jobs")
-        } else {
-            ("mean size", "")
+        let (length, limits) = match self.limits {
+            true => ("limit", " by the limits of the running jobs"),
+            false => ("mean size", ""),
         };
-        let beside = if let_in > 0.0 {
-            format!(
-                ", or if they fit next to the whole schedule, or if their {length} is at most {let_in} times the remaining waiting time{limits} (let in)"
-            )
-        } else {
-            String::new()
-        };
+        let beside = format!(
+            ", or if they fit next to the whole schedule, or if their {length} is at most {let_in} times the remaining waiting time{limits} (let in)"
+        );
+        let beside = if let_in > 0.0 { &*beside } else { "" };
         format!(
             "Adaptive MSR, without preemption: the policy uses one schedule of the mix below at a time. The weight of a schedule is based on the queue lengths. The policy switches to the schedule with the largest weight if the current schedule uses at most {:.0} % of its capacity (waste), or if the weight is more than {} times the current weight plus {floor} jobs (margin, floor){ready}. If a job of the schedule is blocked, other jobs can only start if the weight of the capacity that would otherwise be idle is less than {patience} jobs (patience){beside}.",
-            100.0 * waste,
-            1.0 + margin
+            100.0 * knobs.waste,
+            1.0 + knobs.margin
         )
     }
 
@@ -133,8 +173,7 @@ const PATIENCE: &[f64] = &[0.0, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0, 2.0, 4.0, 16
 const DRAIN: &[f64] = &[0.0, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0];
 
 impl AdaptiveMsr {
-    /// Creates the rule, which begins with the first schedule.
-    pub fn new(policy: &AdaptiveMsrConfig, workload: &Workload) -> Self {
+    pub(super) fn new(policy: &AdaptiveMsrConfig, workload: &Workload) -> Self {
         AdaptiveMsr {
             worths: ScheduleWeights::new(&policy.schedules, &policy.prices),
             prices: policy.prices.clone(),
@@ -161,7 +200,10 @@ impl AdaptiveMsr {
             let part = if knobs.drain > 0.0 {
                 self.draining.part(&self.worths.schedules[s], system)
             } else {
-                f64::from(u8::from(saves || self.worths.can_start(s, system)))
+                let starts = |own: &Slots| own.has_waiting_job(system) && system.fits(own.job_type);
+                f64::from(u8::from(
+                    saves || self.worths.schedules[s].iter().any(starts),
+                ))
             };
             let weigh = part * weighs[s];
             if weigh > most && (saves || weigh > enough) {
@@ -205,8 +247,7 @@ impl AdaptiveMsr {
             let more = (0..system.capacity().len())
                 .filter_map(|j| system.free(j).checked_div(system.demand(oldest)[j]))
                 .fold(more, u64::min);
-            // A single small job would leave some capacity idle, so all jobs of its type that fit
-            // are used.
+            // A single small job would leave capacity idle, so all jobs of its type that fit count.
             let left = (idle - self.prices[oldest] * more as f64).max(0.0);
             if left * weighs >= patience {
                 return false;
@@ -235,17 +276,17 @@ impl Policy for AdaptiveMsr {
         if stuck {
             return;
         }
-        if self.start_own(system) {
-            self.full = self.start_beside(system);
-            return;
-        }
-        self.draining.backfill.start_all_that_fit(system);
-        self.full = true;
+        self.full = if self.start_own(system) {
+            self.start_beside(system)
+        } else {
+            self.draining.backfill.start_all_that_fit(system);
+            true
+        };
     }
 
     fn take_over(&mut self, system: &mut System) {
         self.draining.backfill.take_over(system);
-        self.react(Event::Clock(usize::MAX), system);
+        self.decide(system);
     }
 
     fn describe_state(&self, names: &[&str], _: &System) -> Option<String> {

@@ -54,7 +54,7 @@ impl ScheduleWeights {
     }
 
     /// Updates the values, and returns `true` if no event was missed since the last call. The sums
-    /// are always computed from scratch, so that rounding errors do not add up.
+    /// are computed from scratch, so that rounding errors do not add up.
     pub(super) fn look(&mut self, event: Event, system: &System) -> bool {
         let counters = system.counters();
         let seen = counters.arrivals + counters.completions;
@@ -63,9 +63,7 @@ impl ScheduleWeights {
         match event {
             Event::Arrival(i) | Event::Completion(i) if is_next => {
                 self.numbers[i] = system.present(i) as f64;
-                for n in 0..self.serving[i].len() {
-                    self.weigh(self.serving[i][n]);
-                }
+                (0..self.serving[i].len()).for_each(|n| self.weigh(self.serving[i][n]));
             }
             _ => self.look_at_all(system),
         }
@@ -76,9 +74,7 @@ impl ScheduleWeights {
         for (i, number) in self.numbers.iter_mut().enumerate() {
             *number = system.present(i) as f64;
         }
-        for s in 0..self.schedules.len() {
-            self.weigh(s);
-        }
+        (0..self.schedules.len()).for_each(|s| self.weigh(s));
     }
 
     #[inline]
@@ -103,28 +99,18 @@ impl ScheduleWeights {
         let found = rest[passed..].iter().position(|w| *w > than);
         found.map(|n| from + passed + n)
     }
-
-    pub(super) fn can_start(&self, s: usize, system: &System) -> bool {
-        let mut slots = self.schedules[s].iter();
-        slots.any(|slots| slots.has_waiting_job(system) && system.fits(slots.job_type))
-    }
 }
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used)]
     use super::*;
     use rand::{RngExt, SeedableRng};
 
-    use crate::workload::Workload;
+    use crate::policy::tests::servers;
 
     #[test]
     fn incremental_worths_match_recomputed_worths() {
-        let text = "{kind: multiresource, time_unit: s, server: {capacity: {cpu: 10}}, jobs: [
-  {name: a, demand: {cpu: 1}, arrival_rate: 1, mean_size: 1},
-  {name: b, demand: {cpu: 3}, arrival_rate: 1, mean_size: 1},
-  {name: c, demand: {cpu: 7}, arrival_rate: 1, mean_size: 1}]}";
-        let workload = Workload::parse(text, "t").unwrap().workload;
+        let workload = servers(10, &[1, 3, 7]);
         let mut random = rand_xoshiro::Xoshiro256PlusPlus::seed_from_u64(1);
         let schedules = [vec![10, 0, 0], vec![1, 3, 0], vec![0, 1, 1], vec![3, 0, 1]];
         let mut worths = ScheduleWeights::new(&schedules, &[0.1, 0.3, 0.7]);

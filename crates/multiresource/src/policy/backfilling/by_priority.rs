@@ -18,8 +18,7 @@ pub enum EstimateSource {
     Table(Arc<[f64]>),
 }
 
-/// An estimator that learns from completed jobs, in the order of their numbers if they end
-/// together.
+/// An estimator that learns from completed jobs, by number if they end together.
 #[derive(Clone, Debug)]
 pub struct Learning {
     estimator: Estimator,
@@ -38,18 +37,18 @@ impl From<Estimator> for EstimateSource {
 }
 
 impl Learning {
-    fn note(&mut self, number: u64, promise: JobFacts, ran: f64, now: f64) {
+    fn note(&mut self, number: u64, facts: JobFacts, ran: f64, now: f64) {
         if now > self.at {
             self.learn_noted();
             self.at = now;
         }
-        self.noted.push((number, promise, ran));
+        self.noted.push((number, facts, ran));
     }
 
     fn learn_noted(&mut self) {
         self.noted.sort_by_key(|(number, ..)| *number);
-        for (_, promise, ran) in self.noted.drain(..) {
-            self.estimator.learn(&promise, ran, self.at);
+        for (_, facts, ran) in self.noted.drain(..) {
+            self.estimator.learn(&facts, ran, self.at);
         }
     }
 
@@ -61,29 +60,25 @@ impl Learning {
 }
 
 impl EstimateSource {
-    fn of(&self, job: Job, promise: &JobFacts) -> f64 {
+    fn of(&self, job: Job, facts: &JobFacts) -> f64 {
         match self {
-            EstimateSource::Estimator(learning) => learning.estimator.estimate(promise),
+            EstimateSource::Estimator(learning) => learning.estimator.estimate(facts),
             EstimateSource::Table(table) => table[job.number as usize],
         }
     }
 }
 
 /// A queue that is ordered by a [`Priority`]. Overdue jobs are at the front, in order of arrival.
-///
 /// The jobs of each type are kept sorted. The first of all jobs is found in `O(K)`, and the first
-/// job within a limit in `O(K + jobs passed over)`. If the order depends on the current time, each
-/// decision passes through all jobs and moves the few that have changed places, without computing
-/// logarithms. This takes about 30 µs for 10^4 waiting jobs.
+/// job within a limit in `O(K + jobs passed over)`. If the order depends on the time, each decision
+/// passes through all jobs and moves the few that have changed places: 30 µs for 10^4 jobs.
 #[derive(Clone, Debug)]
 pub(super) struct JobOrderQueue {
     priority: Priority,
-    /// The maximum waiting time \[time\]; a job that has waited longer than this is overdue.
     longest_wait: f64,
     lengths: SizeEstimates,
     guess: EstimateSource,
-    /// The number of units that a job of each type needs if there is one resource, or else its
-    /// dominant share.
+    /// The units of the only resource, or else the dominant share of each type.
     shares: Vec<f64>,
     dominant: Vec<f64>,
     lists: Vec<Vec<Entry>>,
@@ -111,11 +106,10 @@ impl JobOrderQueue {
     ) -> Self {
         let dominant = workload.dominant_shares();
         let types = workload.types().iter();
+        let units = types.map(|job| f64::from(job.nodes()) * job.units()[0] as f64);
         let shares = match workload.resources() {
             // With integers, two areas that are equal have exactly the same value.
-            [_] => types
-                .map(|job| f64::from(job.nodes()) * job.units()[0] as f64)
-                .collect(),
+            [_] => units.collect(),
             _ => dominant.clone(),
         };
         JobOrderQueue {
@@ -131,7 +125,7 @@ impl JobOrderQueue {
         }
     }
 
-    fn promise(&self, i: usize, job: Job, system: &System) -> JobFacts {
+    fn facts(&self, i: usize, job: Job, system: &System) -> JobFacts {
         JobFacts {
             user: system.user(job),
             limit: system.limit_of(job),
@@ -140,22 +134,28 @@ impl JobOrderQueue {
         }
     }
 
-    fn entry(&self, i: usize, job: Job, system: &System) -> Entry {
+    fn enter(&mut self, i: usize, job: Job, system: &System) {
         let mut estimate = self.lengths.of(job, i, system);
         let mut ordered = estimate;
         if self.lengths.estimates == Estimates::Limits {
-            ordered = self.guess.of(job, &self.promise(i, job, system));
+            ordered = self.guess.of(job, &self.facts(i, job, system));
             // For a job without a limit, the estimate is the best information that is available.
             if estimate == f64::MAX {
                 estimate = ordered.min(f64::MAX);
             }
         }
         let scale = self.priority.scale(ordered, self.shares[i]);
-        Entry {
+        let entry = Entry {
             key: self.key(scale, job, system),
             scale,
             estimate,
             job,
+        };
+        let list = &mut self.lists[i];
+        let place = list.partition_point(|other| other.is_before(&entry));
+        list.insert(place, entry);
+        if entry.key != OVERDUE {
+            self.due = self.due.min(job.arrived + self.longest_wait);
         }
     }
 
@@ -169,17 +169,6 @@ impl JobOrderQueue {
         }
     }
 
-    fn enter(&mut self, i: usize, job: Job, system: &System) {
-        let entry = self.entry(i, job, system);
-        let list = &mut self.lists[i];
-        let place = list.partition_point(|other| other.is_before(&entry));
-        list.insert(place, entry);
-        if entry.key != OVERDUE {
-            self.due = self.due.min(job.arrived + self.longest_wait);
-        }
-    }
-
-    /// Returns all of the jobs in queue order. Each job has its index among the jobs of its type.
     pub(super) fn in_order(&self) -> Vec<Waiting> {
         let mut all = Vec::new();
         for (i, list) in self.lists.iter().enumerate() {
@@ -192,16 +181,24 @@ impl JobOrderQueue {
         all.into_iter().map(|(_, waiting)| waiting).collect()
     }
 
-    fn heads(&self) -> impl Iterator<Item = (usize, &Entry)> {
+    fn first_of(&self, is_eligible: impl Fn(usize) -> bool) -> Option<usize> {
         let lists = self.lists.iter().enumerate();
-        lists.filter_map(|(i, list)| Some((i, list.first()?)))
+        let heads = lists.filter_map(|(i, list)| Some((i, list.first()?)));
+        let eligible = heads.filter(|(i, _)| is_eligible(*i));
+        let first = eligible.reduce(|a, b| if b.1.is_before(a.1) { b } else { a });
+        first.map(|(i, _)| i)
     }
 }
 
 impl Entry {
     #[inline]
     fn is_before(&self, other: &Entry) -> bool {
-        (self.key, self.job.number) < (other.key, other.job.number)
+        self.rank() < other.rank()
+    }
+
+    #[inline]
+    fn rank(&self) -> (f64, u64) {
+        (self.key, self.job.number)
     }
 
     fn waiting(&self, job_type: usize, place: usize) -> Waiting {
@@ -212,12 +209,6 @@ impl Entry {
             estimate: self.estimate,
         }
     }
-}
-
-fn first<'a>(heads: impl Iterator<Item = (usize, &'a Entry)>) -> Option<usize> {
-    heads
-        .reduce(|a, b| if b.1.is_before(a.1) { b } else { a })
-        .map(|(i, _)| i)
 }
 
 impl Queue for JobOrderQueue {
@@ -240,10 +231,10 @@ impl Queue for JobOrderQueue {
             }
             Event::Completion(i) => {
                 self.running.ended(system);
-                let (job, ran) = system.last_ended();
-                let promise = self.promise(i, job, system);
+                let (job, ran) = system.ended;
+                let facts = self.facts(i, job, system);
                 if let EstimateSource::Estimator(estimator) = &mut self.guess {
-                    estimator.note(job.number, promise, ran, system.now());
+                    estimator.note(job.number, facts, ran, system.now());
                 }
             }
             Event::Clock(_) => {}
@@ -286,18 +277,16 @@ impl Queue for JobOrderQueue {
     }
 
     fn first(&self, _system: &System) -> Option<usize> {
-        first(self.heads())
+        self.first_of(|_| true)
     }
 
     fn first_fitting(&self, system: &System) -> Option<usize> {
-        first(self.heads().filter(|(i, _)| system.fits(*i)))
+        self.first_of(|i| system.fits(i))
     }
 
     fn first_key(&self, i: usize, _system: &System) -> (f64, u64) {
         let head = self.lists[i].first();
-        head.map_or((f64::INFINITY, u64::MAX), |head| {
-            (head.key, head.job.number)
-        })
+        head.map_or((f64::INFINITY, u64::MAX), Entry::rank)
     }
 
     fn first_within(&self, i: usize, limit: f64) -> Option<Waiting> {
@@ -307,8 +296,7 @@ impl Queue for JobOrderQueue {
     }
 
     fn key(&self, waiting: &Waiting) -> (f64, u64) {
-        let entry = &self.lists[waiting.job_type][waiting.place];
-        (entry.key, entry.job.number)
+        self.lists[waiting.job_type][waiting.place].rank()
     }
 
     fn start(&mut self, waiting: Waiting, servers: &[usize], system: &mut System) {
@@ -334,7 +322,7 @@ impl Queue for JobOrderQueue {
         }
     }
 
-    fn look_anew(&mut self, system: &System) {
+    fn rebuild(&mut self, system: &System) {
         self.lists.iter_mut().for_each(Vec::clear);
         self.due = f64::INFINITY;
         for i in 0..self.lists.len() {
@@ -343,14 +331,13 @@ impl Queue for JobOrderQueue {
             }
         }
         let mut running = std::mem::take(&mut self.running);
-        running.look_anew(system, |job, i| {
+        running.rebuild(system, |job, i| {
             let left = self.lengths.of(job, i, system);
-            if left == f64::MAX {
-                let whole = self.guess.of(job, &self.promise(i, job, system));
-                (whole - system.ran(job)).max(0.0)
-            } else {
-                left
+            if left != f64::MAX {
+                return left;
             }
+            let whole = self.guess.of(job, &self.facts(i, job, system));
+            (whole - system.ran(job)).max(0.0)
         });
         self.running = running;
     }

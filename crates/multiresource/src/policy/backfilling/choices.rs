@@ -20,12 +20,11 @@ pub struct Backfilling {
     pub estimate: RuntimeEstimate,
     /// The waiting jobs that have a reservation.
     pub reservations: Reservations,
-    /// The size estimates that are used for reservations.
+    /// The size estimates for reservations.
     pub estimates: Estimates,
     /// The server that is used if a job fits on more than one server.
     pub placement: Placement,
-    /// A job that has waited longer than this \[time\] moves to the head of the queue, in order of
-    /// arrival, and gets a reservation.
+    /// After this wait \[time\], a job moves to the head, by arrival, and gets a reservation.
     pub longest_wait: Option<f64>,
 }
 
@@ -84,23 +83,19 @@ impl Backfilling {
         ..Self::FIRST_FIT
     };
 
-    /// Most Servers First (MSF), which is defined for one resource in the Quickswap paper (Chen,
-    /// Grosof, Berg, "Improving Nonpreemptive Multiserver Job Scheduling with Quickswap", 2025),
-    /// where it is MSFQ with a threshold of 0.
-    ///
-    /// If there is only one server, this is the Best-Fit rule of Maguluri, Srikant, Ying,
-    /// "Stochastic models of load balancing and scheduling in cloud computing clusters", INFOCOM
-    /// 2012, where we interpret the "best" job as the job with the largest dominant share of the
-    /// whole server. The paper shows that it is not throughput-optimal.
+    /// Most Servers First (MSF), which is MSFQ with a threshold of 0 in the Quickswap paper (Chen,
+    /// Grosof, Berg, "Improving Nonpreemptive Multiserver Job Scheduling with Quickswap", 2025).
+    /// On one server, this is the Best-Fit rule of Maguluri, Srikant, Ying, "Stochastic models of
+    /// load balancing and scheduling in cloud computing clusters", INFOCOM 2012, not
+    /// throughput-optimal, if the "best" job has the largest dominant share.
     pub const MOST_SERVERS_FIRST: Self = Backfilling {
         order: QueueOrder::Types(TypeOrder::Largest),
         placement: Placement::Best,
         ..Self::FIRST_FIT
     };
 
-    /// Least Servers First, which was first called "smallest number of processes first" (Majumdar,
-    /// Eager, Bunt, "Scheduling in multiprogrammed parallel systems", SIGMETRICS 1988). If small
-    /// jobs keep arriving, large jobs may never start.
+    /// Least Servers First, or "smallest number of processes first" (Majumdar, Eager, Bunt,
+    /// "Scheduling in multiprogrammed parallel systems", SIGMETRICS 1988). Large jobs may starve.
     pub const LEAST_SERVERS_FIRST: Self = Backfilling {
         order: QueueOrder::Types(TypeOrder::Smallest),
         ..Self::MOST_SERVERS_FIRST
@@ -127,7 +122,7 @@ impl Backfilling {
 
 #[derive(Clone, Debug)]
 pub(in crate::policy) struct PriorityClasses {
-    classes: Vec<Vec<usize>>,
+    pub classes: Vec<Vec<usize>>,
 }
 
 impl PriorityClasses {
@@ -155,10 +150,6 @@ impl PriorityClasses {
         PriorityClasses { classes }
     }
 
-    pub(crate) fn as_slice(&self) -> &[Vec<usize>] {
-        &self.classes
-    }
-
     #[inline]
     pub(crate) fn rank(&self, i: usize) -> usize {
         let place = self.classes.iter().position(|class| class.contains(&i));
@@ -183,8 +174,7 @@ impl PriorityClasses {
         self.classes.iter().find_map(of_class)
     }
 
-    /// Starts all of the jobs that fit, in queue order. One pass is enough, because a start only
-    /// uses capacity.
+    /// Starts all jobs that fit, in queue order. One pass is enough: a start only uses capacity.
     #[inline(always)]
     pub(crate) fn start_all(&self, system: &mut System) {
         if self.classes.is_empty() {

@@ -5,24 +5,18 @@ use crate::policy::capacity::{covers, reduce};
 use crate::policy::{Event, Information, Job, Policy, System};
 use crate::workload::Workload;
 
-/// Conservative backfilling. When a job arrives, it gets the earliest reservation that does not
-/// delay any of the jobs before it. It starts when its reservation is due. If a job ends before its
-/// estimate, the plan is compressed: each of the waiting jobs, in queue order, is moved to the
-/// earliest time at which it fits next to the other reservations. It never gets a later time.
-///
+/// Conservative backfilling. An arriving job gets the earliest reservation that does not delay any
+/// job before it, and starts when its reservation is due. If a job ends before its estimate, the
+/// plan is compressed: each waiting job, in queue order, is moved to the earliest time at which it
+/// fits next to the other reservations, which is never later.
 /// The source is Mu'alem and Feitelson, IEEE TPDS 12(6), 2001, section 2, with compression in the
-/// order of arrival. We extend it to several resources, and a job only fits if all of them are
-/// available.
-///
-/// If the sizes are known exactly, jobs end at the planned time except for rounding errors. A
-/// reservation is due if it is within a relative error of `1e-12` of the current time, and a job
-/// that is due starts as soon as it fits. A reservation can become due between two events if it was
-/// planned behind a job that has later been moved to an earlier time. In this case, the rule asks
-/// to be woken at that time.
-///
+/// order of arrival. We extend it to several resources, all of which a job needs.
+/// A reservation is due within a relative error of `1e-12`, because jobs of known sizes end at the
+/// planned time up to rounding errors. It can become due between two events if it was planned
+/// behind a job that was later moved to an earlier time. The rule asks to be woken then.
 /// An arrival takes `O(R · (running + waiting))`. A completion takes `O(1)` if it happens as
 /// planned, `O(waiting)` if a reservation is due, and `O(R · waiting · (running + waiting))` if the
-/// plan is compressed. The rule is slow if the queue is long and the estimates are too large.
+/// plan is compressed, which is slow if the queue is long and the estimates are too large.
 #[derive(Clone, Debug)]
 pub(super) struct Conservative {
     order: PriorityClasses,
@@ -31,8 +25,7 @@ pub(super) struct Conservative {
     plans: Vec<Plan>,
     running: Running,
     soonest: f64,
-    /// The jobs that have arrived at the current time and do not have a reservation yet.
-    come: Vec<Plan>,
+    arrived: Vec<Plan>,
     is_early: bool,
 }
 
@@ -45,13 +38,8 @@ struct Plan {
 }
 
 impl Plan {
-    fn new(job_type: usize, job: Job, estimate: f64) -> Self {
-        Plan {
-            job_type,
-            job,
-            start: 0.0,
-            estimate,
-        }
+    fn end(&self) -> f64 {
+        self.start + self.estimate
     }
 }
 
@@ -67,16 +55,18 @@ impl Conservative {
             plans: Vec::new(),
             running: Running::new(1),
             soonest: f64::INFINITY,
-            come: Vec::new(),
+            arrived: Vec::new(),
             is_early: false,
         }
     }
 
-    fn wait(&mut self, plan: Plan) {
-        let rank = self.order.rank(plan.job_type);
-        let before = |other: &Plan| self.order.rank(other.job_type) <= rank;
-        let place = self.plans.partition_point(before);
-        self.plans.insert(place, plan);
+    fn arrive(&mut self, i: usize, job: Job, system: &System) {
+        self.arrived.push(Plan {
+            job_type: i,
+            job,
+            start: 0.0,
+            estimate: self.lengths.of(job, i, system),
+        });
     }
 
     /// Sets a wake-up for the first reservation, unless a job is expected to end at that time.
@@ -92,32 +82,21 @@ impl Conservative {
     fn reserve(&mut self, plan: &mut Plan, system: &System) {
         let demand = system.demand(plan.job_type);
         plan.start = self.profile.earliest(demand, plan.estimate);
-        self.profile
-            .take(plan.start, plan.start + plan.estimate, demand);
+        self.profile.take(plan.start, plan.end(), demand);
     }
 
     fn start(&mut self, plan: &Plan, system: &mut System) -> bool {
         let starts = plan.start <= system.now() * (1.0 + ROUNDING) && system.fits(plan.job_type);
         if starts {
             system.start_job(plan.job_type, plan.job);
-            let end = plan.start + plan.estimate;
-            self.running.add(0, plan.job_type, plan.job, end);
+            self.running.add(0, plan.job_type, plan.job, plan.end());
         }
         starts
     }
 
-    fn ended(&mut self, i: usize, system: &System) {
-        let (end, now) = (self.running.ended(system), system.now());
-        if end > now * (1.0 + ROUNDING) {
-            self.profile.give(now, end, system.demand(i));
-            self.is_early = true;
-        }
-    }
-
     fn compress(&mut self, plan: &mut Plan, system: &mut System) -> bool {
         let demand = system.demand(plan.job_type);
-        self.profile
-            .give(plan.start, plan.start + plan.estimate, demand);
+        self.profile.give(plan.start, plan.end(), demand);
         self.reserve(plan, system);
         self.start(plan, system)
     }
@@ -159,10 +138,15 @@ impl Policy for Conservative {
         match event {
             Event::Arrival(i) => {
                 let job = system.youngest(i).expect("the job that has come waits");
-                let estimate = self.lengths.of(job, i, system);
-                self.come.push(Plan::new(i, job, estimate));
+                self.arrive(i, job, system);
             }
-            Event::Completion(i) => self.ended(i, system),
+            Event::Completion(i) => {
+                let (end, now) = (self.running.ended(system), system.now());
+                if end > now * (1.0 + ROUNDING) {
+                    self.profile.give(now, end, system.demand(i));
+                    self.is_early = true;
+                }
+            }
             Event::Clock(_) => {}
         }
     }
@@ -173,48 +157,49 @@ impl Policy for Conservative {
         } else if self.soonest <= system.now() * (1.0 + ROUNDING) {
             self.for_each_plan(system, |rule, plan, system| rule.start(plan, system));
         }
-        for n in 0..self.come.len() {
-            let mut plan = self.come[n];
+        for n in 0..self.arrived.len() {
+            let mut plan = self.arrived[n];
             self.reserve(&mut plan, system);
             if !self.start(&plan, system) {
                 self.soonest = self.soonest.min(plan.start);
-                self.wait(plan);
+                let rank = self.order.rank(plan.job_type);
+                let before = |other: &Plan| self.order.rank(other.job_type) <= rank;
+                let place = self.plans.partition_point(before);
+                self.plans.insert(place, plan);
             }
         }
-        self.come.clear();
+        self.arrived.clear();
         self.wake(system);
     }
 
     fn take_over(&mut self, system: &mut System) {
         let lengths = &self.lengths;
         self.running
-            .look_anew(system, |job, i| lengths.of(job, i, system));
+            .rebuild(system, |job, i| lengths.of(job, i, system));
         self.profile = Profile::ahead(&self.running, system);
-        self.come.clear();
+        self.arrived.clear();
         for i in 0..system.types() {
             for job in system.waiting_jobs(i) {
-                let estimate = self.lengths.of(job, i, system);
-                self.come.push(Plan::new(i, job, estimate));
+                self.arrive(i, job, system);
             }
         }
-        self.come.sort_by_key(|plan| plan.job.number);
+        self.arrived.sort_by_key(|plan| plan.job.number);
         self.plans.clear();
         (self.soonest, self.is_early) = (f64::INFINITY, false);
         self.decide(system);
     }
 }
 
-/// The number of free units over time. Each step lasts until the next one; the last one has no end.
+/// The start and the free units of each resource of steps over time. Each lasts until the next one.
 #[derive(Clone, Debug)]
 pub(super) struct Profile {
-    /// The start time and the free units of each resource. The first step is the current one.
     steps: Vec<(f64, Vec<u64>)>,
 }
 
 impl Profile {
-    fn new(now: f64, room: Vec<u64>) -> Self {
+    fn new(now: f64, free: Vec<u64>) -> Self {
         Profile {
-            steps: vec![(now, room)],
+            steps: vec![(now, free)],
         }
     }
 
@@ -234,30 +219,28 @@ impl Profile {
         self.steps[0].0 = self.steps[0].0.max(now);
     }
 
-    /// Returns the earliest time from which the demand fits for the duration, or infinity if others
-    /// use what it needs. `O(steps · R)`.
+    /// Returns the earliest time from which the demand fits for the duration, or infinity.
     pub(super) fn earliest(&self, demand: &[u64], duration: f64) -> f64 {
         let mut start = 0;
-        for (n, (time, room)) in self.steps.iter().enumerate() {
+        for (n, (time, free)) in self.steps.iter().enumerate() {
             if start < n && *time >= self.steps[start].0 + duration {
                 break;
             }
-            if !covers(room, demand) {
+            if !covers(free, demand) {
                 start = n + 1;
             }
         }
-        self.steps
-            .get(start)
-            .map_or(f64::INFINITY, |(time, _)| *time)
+        let found = self.steps.get(start);
+        found.map_or(f64::INFINITY, |(time, _)| *time)
     }
 
     pub(super) fn take(&mut self, from: f64, to: f64, demand: &[u64]) {
-        self.change(from, to, |room| reduce(room, demand));
+        self.change(from, to, |free| reduce(free, demand));
     }
 
     pub(super) fn give(&mut self, from: f64, to: f64, demand: &[u64]) {
-        self.change(from, to, |room| {
-            room.iter_mut().zip(demand).for_each(|(room, d)| *room += d);
+        self.change(from, to, |free| {
+            free.iter_mut().zip(demand).for_each(|(free, d)| *free += d);
         });
     }
 
@@ -267,8 +250,8 @@ impl Profile {
             return;
         }
         let (first, last) = (self.step_at(from), self.step_at(to));
-        for (_, room) in &mut self.steps[first..last] {
-            of_step(room);
+        for (_, free) in &mut self.steps[first..last] {
+            of_step(free);
         }
         self.join(last);
         self.join(first);
@@ -277,8 +260,8 @@ impl Profile {
     fn step_at(&mut self, time: f64) -> usize {
         let step = self.steps.partition_point(|(other, _)| *other < time);
         if self.steps.get(step).is_none_or(|(other, _)| *other != time) {
-            let room = self.steps[step - 1].1.clone();
-            self.steps.insert(step, (time, room));
+            let free = self.steps[step - 1].1.clone();
+            self.steps.insert(step, (time, free));
         }
         step
     }

@@ -4,33 +4,25 @@ use super::queue::Queue;
 use super::reservations::Reservations;
 use super::running::Waiting;
 use crate::policy::capacity::{covers, reduce};
-use crate::policy::hosts::Placement;
 use crate::policy::{Event, Information, Job, Policy, System};
 
 /// EASY backfilling. Jobs start in queue order until the head of the queue does not fit. The
-/// *shadow time* is the earliest time at which the head is expected to fit, with all of its
-/// resources. After that, other jobs that fit are started in queue order if they are expected to
-/// end by the shadow time, or if they only use capacity that the head does not need at that time.
-///
-/// The source is Lifka, "The ANL/IBM SP scheduling system", JSSPP 1995, as described by Mu'alem and
-/// Feitelson, IEEE TPDS 12(6), 2001, section 2, for one resource and in the order of arrival. Our
-/// extension to several resources uses the remaining capacity of each resource. If a job is
-/// expected to end exactly at the shadow time, its capacity is available at that time. Jobs are
-/// never killed, so a job that exceeds its estimate may end at any time.
-///
-/// On a fleet, the rule reserves as many servers as the head needs, namely those on which it is
-/// expected to fit first. Other jobs are started in queue order on the other servers. A job that
-/// needs only one server can also start on a reserved server if the rule above allows it.
-///
-/// If the head is blocked, an arrival takes `O(R + log n)`. A completion takes `O(R · running)` to
-/// compute the shadow time, and a start takes `O(K log n)`. If the head of the queue changes, all
-/// servers are searched for its reservation, which takes `O(N log N)`. After that, only servers on
-/// which a job ended can be better.
+/// *shadow time* is the earliest time at which all resources of the head are expected to be free.
+/// Other jobs that fit then start in queue order if they are expected to end by the shadow time, or
+/// if they only use capacity that the head does not need at that time. The source is Lifka, "The
+/// ANL/IBM SP scheduling system", JSSPP 1995, as described by Mu'alem and Feitelson, IEEE TPDS
+/// 12(6), 2001, section 2, for one resource and in the order of arrival. Our extension to several
+/// resources uses the remaining capacity of each. A job that is expected to end exactly at the
+/// shadow time frees its capacity then. Jobs that exceed their estimate are not killed. On a fleet,
+/// the rule reserves the servers on which the head is expected to fit first, and starts other jobs
+/// in queue order on the other servers. A job of one server can also start on a reserved one if the
+/// rule above allows it. If the head is blocked, an arrival takes `O(R + log n)`, a completion
+/// `O(R · running)` to compute the shadow time, and a start `O(K log n)`. For a new head, all
+/// servers are searched in `O(N log N)`.
 #[derive(Clone, Debug)]
 pub(super) struct Easy<Q> {
     queue: Q,
-    reservations_of: Reservations,
-    placement: Placement,
+    choices: Backfilling,
     servers: usize,
     head: Option<(usize, u64)>,
     shadow: f64,
@@ -50,11 +42,10 @@ struct Reservation {
 }
 
 impl<Q: Queue> Easy<Q> {
-    pub(super) fn new(choices: &Backfilling, queue: Q, servers: usize) -> Self {
+    pub(super) fn new(choices: Backfilling, queue: Q, servers: usize) -> Self {
         Easy {
             queue,
-            reservations_of: choices.reservations,
-            placement: choices.placement,
+            choices,
             servers,
             head: None,
             shadow: 0.0,
@@ -68,33 +59,27 @@ impl<Q: Queue> Easy<Q> {
     fn go_on(&mut self, system: &mut System) {
         self.queue.restore_order(system);
         while let Some(head) = self.queue.first(system) {
-            // A new head may start on servers that were reserved for the previous one.
+            // A new head may start on the servers of the previous one.
             if self.servers > 1 && self.head.is_some_and(|(own, _)| own != head) {
                 self.release(system);
             }
-            if !self.has_room_for_head(head, system) {
-                match self.reservations_of {
+            if !self.fits_head(head, system) {
+                match self.choices.reservations {
                     Reservations::None if !self.queue.is_overdue(head) => self.release(system),
                     _ => self.reserve(head, system),
                 }
-                if self.reservations_of != Reservations::Strict {
+                if self.choices.reservations != Reservations::Strict {
                     self.backfill(None, system);
                 }
                 return;
             }
             self.release(system);
-            self.start_first(head, system);
+            self.queue.start_first(head, &self.team, system);
         }
         self.release(system);
     }
 
-    fn start_first(&mut self, i: usize, system: &mut System) {
-        let first = self.queue.first_within(i, f64::MAX);
-        let first = first.expect("a job of the type waits");
-        self.queue.start(first, &self.team, system);
-    }
-
-    fn has_room_for_head(&mut self, head: usize, system: &System) -> bool {
+    fn fits_head(&mut self, head: usize, system: &System) -> bool {
         let (team, nodes) = (&mut self.team, system.nodes(head));
         team.clear();
         if self.servers == 1 {
@@ -124,7 +109,6 @@ impl<Q: Queue> Easy<Q> {
         self.reserved = 0;
     }
 
-    /// Reserves servers for the head of the queue, or better servers after a completion.
     fn reserve(&mut self, head: usize, system: &mut System) {
         let Some(number) = self.queue.number(head, system) else {
             return;
@@ -160,7 +144,7 @@ impl<Q: Queue> Easy<Q> {
         self.head = Some((head, number));
         for own in &mut found[..nodes] {
             for (extra, d) in own.extra.iter_mut().zip(system.demand(head)) {
-                // It is less than the demand only if others use the capacity that the head needs.
+                // This is only less than the demand if others use the capacity.
                 *extra = extra.saturating_sub(*d);
             }
             system.lock(own.server, true);
@@ -169,13 +153,13 @@ impl<Q: Queue> Easy<Q> {
 
     /// Starts the jobs that are allowed to pass the head, of type `only` if it is set.
     fn backfill(&mut self, only: Option<usize>, system: &mut System) {
-        // If there is only one server and it is reserved, no other server is available.
+        // A single server that is reserved is the only one.
         let is_elsewhere = self.reserved == 0 || self.servers > 1;
         while is_elsewhere
             && let Some(i) = self.queue.first_fitting(system)
             && system.find_servers(i, &mut self.team)
         {
-            self.start_first(i, system);
+            self.queue.start_first(i, &self.team, system);
         }
         while let Some((next, k)) = self.next_on_reserved(only, system) {
             let own = &mut self.reservations[k];
@@ -215,7 +199,6 @@ impl<Q: Queue> Easy<Q> {
         next.map(|(_, waiting, k)| (waiting, k))
     }
 
-    /// Returns the maximum estimate for a job of type `i` to start on this reserved server.
     #[inline]
     fn limit(&self, i: usize, own: &Reservation, system: &System) -> f64 {
         if covers(&own.extra, system.demand(i)) {
@@ -232,7 +215,7 @@ impl<Q: Queue> Policy for Easy<Q> {
     }
 
     fn begin(&mut self, system: &mut System) {
-        system.set_placement(self.placement);
+        system.set_placement(self.choices.placement);
     }
 
     fn react(&mut self, event: Event, system: &mut System) {
@@ -240,7 +223,7 @@ impl<Q: Queue> Policy for Easy<Q> {
         match (event, self.head) {
             // The head and the shadow time have not changed, so only the new job can start.
             (Event::Arrival(i), Some(head)) if self.queue.keeps_head(i, head, system) => {
-                if self.reservations_of != Reservations::Strict {
+                if self.choices.reservations != Reservations::Strict {
                     self.backfill(Some(i), system);
                 }
             }
@@ -285,7 +268,7 @@ impl<Q: Queue> Policy for Easy<Q> {
 
     fn changed(&mut self, system: &mut System) {
         self.release(system);
-        self.queue.look_anew(system);
+        self.queue.rebuild(system);
         self.decide(system);
     }
 }

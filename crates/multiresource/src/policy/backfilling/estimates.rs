@@ -1,21 +1,17 @@
 use super::estimator::finalized;
-use super::running::{Running, Waiting};
-use super::shortest::MinEstimateTree;
-use crate::policy::{Event, Information, Job, System};
+use crate::policy::{Information, Job, System};
 use crate::workload::Workload;
 
 /// The job sizes that are used by backfilling.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Estimates {
-    /// The "f-model" of Mu'alem and Feitelson, IEEE TPDS 12(6), 2001, where `f` must be at least
-    /// `1`. The estimate of a job of size `S` is `S·(1 + (f−1)·u)`, where `u` is uniform in
-    /// `[0, 1)`. It is a hash of the job number, because rules do not use random numbers and must
-    /// all use the same estimates. If `f` is 1, the sizes are known exactly.
+    /// The "f-model" of Mu'alem and Feitelson, IEEE TPDS 12(6), 2001. The estimate of a job of size
+    /// `S` is `S·(1 + (f−1)·u)`, where `f ≥ 1`, and `u` is uniform in `[0, 1)`. It is a hash of the
+    /// job number, so that all rules use the same estimates. If `f` is 1, sizes are known exactly.
     Inflated(f64),
     /// The mean size of the type of each job. A job may run longer than this.
     Means,
-    /// The [information](crate::workload::SizeInformation) that the workload declares: limits or
-    /// sizes.
+    /// The limits or sizes that the workload [declares](crate::workload::SizeInformation).
     Limits,
 }
 
@@ -64,74 +60,8 @@ impl SizeEstimates {
         match self.estimates {
             Estimates::Inflated(f) => inflated(f, job, system.work_left(job)),
             Estimates::Means => self.means[i],
-            // The value must be finite, because a job without a limit also ends at some point.
+            // Finite, because a job without a limit also ends at some point.
             Estimates::Limits => system.limit_left(job).min(f64::MAX),
-        }
-    }
-}
-
-/// The waiting jobs and the running jobs with their estimates. The owner of this value must report
-/// all events to it and must use it to start jobs.
-#[derive(Clone, Debug)]
-pub(in crate::policy) struct EstimatedJobs {
-    pub lengths: SizeEstimates,
-    queues: Vec<MinEstimateTree>,
-    pub running: Running,
-}
-
-impl EstimatedJobs {
-    pub(crate) fn new(estimates: Estimates, workload: &Workload, servers: usize) -> Self {
-        EstimatedJobs {
-            lengths: SizeEstimates::new(estimates, workload),
-            queues: vec![MinEstimateTree::default(); workload.types().len()],
-            running: Running::new(servers),
-        }
-    }
-
-    pub(crate) fn look(&mut self, event: Event, system: &System) {
-        match event {
-            Event::Arrival(i) => {
-                let job = system.youngest(i).expect("the job that has come waits");
-                let estimate = self.lengths.of(job, i, system);
-                self.queues[i].push(job, estimate);
-            }
-            Event::Completion(_) => {
-                self.running.ended(system);
-            }
-            Event::Clock(_) => {}
-        }
-    }
-
-    #[inline]
-    pub(crate) fn oldest_within(&self, i: usize, limit: f64) -> Option<Waiting> {
-        let (place, job, estimate) = self.queues[i].oldest_within(limit)?;
-        Some(Waiting {
-            job_type: i,
-            place,
-            job,
-            estimate,
-        })
-    }
-
-    pub(crate) fn start(&mut self, waiting: Waiting, servers: &[usize], system: &mut System) {
-        self.queues[waiting.job_type].remove(waiting.place);
-        self.running.start(waiting, servers, system);
-    }
-
-    pub(crate) fn start_oldest(&mut self, i: usize, servers: &[usize], system: &mut System) {
-        let oldest = self.oldest_within(i, f64::MAX);
-        self.start(oldest.expect("a job of the type waits"), servers, system);
-    }
-
-    pub(crate) fn look_anew(&mut self, system: &System) {
-        let lengths = &self.lengths;
-        self.running
-            .look_anew(system, |job, i| lengths.of(job, i, system));
-        for (i, queue) in self.queues.iter_mut().enumerate() {
-            *queue = MinEstimateTree::default();
-            for job in system.waiting_jobs(i) {
-                queue.push(job, lengths.of(job, i, system));
-            }
         }
     }
 }

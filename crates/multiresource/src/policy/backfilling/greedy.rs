@@ -5,7 +5,7 @@ use crate::policy::{Event, Policy, System};
 use crate::workload::Workload;
 
 /// Backfilling without reservations (first-fit), or first come, first served, which stops at the
-/// first job that does not fit. Only the oldest job of each type is checked: `O(K)` per decision.
+/// first job that does not fit. A decision takes `O(K)`.
 #[derive(Clone, Debug)]
 pub struct Greedy {
     pub(in crate::policy) order: PriorityClasses,
@@ -29,7 +29,7 @@ impl Greedy {
     }
 
     /// Creates the rule. The reservations must be `None` or `Strict`.
-    pub fn new(choices: Backfilling, workload: &Workload) -> Self {
+    pub(in crate::policy) fn new(choices: Backfilling, workload: &Workload) -> Self {
         Greedy::ordered(choices, PriorityClasses::new(choices.order, workload))
     }
 }
@@ -41,7 +41,7 @@ impl Policy for Greedy {
 
     fn take_over(&mut self, system: &mut System) {
         self.begin(system);
-        self.react(Event::Clock(usize::MAX), system);
+        self.decide(system);
     }
 
     fn decides_on_state(&self) -> bool {

@@ -1,8 +1,7 @@
 //! Backfilling: jobs start in queue order, and if a job does not fit, other jobs may pass it. The
-//! settings are the [order](QueueOrder) of the queue, the jobs that have
-//! [reservations](Reservations), the [estimates](Estimates) of the sizes, and the
-//! [`Placement`](super::Placement) of the jobs. First-fit, FCFS, best-fit, most and least servers
-//! first, EASY and conservative backfilling are special cases of these settings.
+//! settings are the [`QueueOrder`], the jobs that have [`Reservations`], the [`Estimates`] of the
+//! sizes, and the [`Placement`](super::Placement). First-fit, FCFS, best-fit, most and least
+//! servers first, EASY and conservative backfilling are special cases.
 
 mod by_priority;
 mod choices;
@@ -25,7 +24,6 @@ mod tests;
 pub use by_priority::EstimateSource;
 pub use choices::{Backfilling, QueueOrder, TypeOrder};
 pub(super) use choices::{PriorityClasses, oldest};
-pub(super) use estimates::EstimatedJobs;
 pub use estimates::Estimates;
 #[cfg(test)]
 pub(super) use estimates::inflated;
@@ -36,6 +34,7 @@ pub use estimator::{
 pub use greedy::{FCFS, FIRST_FIT, Greedy};
 pub use policy::BackfillingConfig;
 pub use priority::Priority;
+pub(super) use queue::{Queue, TypeOrderQueue};
 pub use reservations::Reservations;
 pub(super) use running::Waiting;
 
@@ -43,14 +42,12 @@ use by_priority::JobOrderQueue;
 use conservative::Conservative;
 use easy::Easy;
 use planned::Planned;
-use queue::ArrivalQueue;
 
 use super::Policy;
 use crate::workload::{Fleet, Workload};
 use synth_core::number::seconds_in;
 
-/// A day \[s\].
-const DAY: f64 = 86_400.0;
+const SECONDS_PER_DAY: f64 = 86_400.0;
 
 impl Backfilling {
     /// Returns the online rule for all servers of a fleet.
@@ -58,9 +55,8 @@ impl Backfilling {
         self.rule(fleet.envelope(), fleet.servers())
     }
 
-    /// Returns the online rule for this number of servers; `workload` describes the largest of
-    /// them. With several servers, [`Reservations::All`] and [`Reservations::Few`] only reserve
-    /// capacity for the head of the queue.
+    /// Returns the online rule for this number of servers; `workload` describes the largest. With
+    /// several, [`Reservations::All`] and [`Reservations::Few`] only reserve for the first job.
     pub fn rule(self, workload: &Workload, servers: usize) -> Box<dyn Policy> {
         self.with_learned(workload, servers, &LearnedRuntimes::default())
     }
@@ -73,7 +69,7 @@ impl Backfilling {
         learned: &LearnedRuntimes,
     ) -> Box<dyn Policy> {
         let seconds = seconds_in(workload.time_unit()).unwrap_or(1.0);
-        let estimator = Estimator::new(self.estimate, DAY / seconds, learned);
+        let estimator = Estimator::new(self.estimate, SECONDS_PER_DAY / seconds, learned);
         self.by_guess(workload, servers, estimator.into())
     }
 
@@ -84,25 +80,26 @@ impl Backfilling {
         servers: usize,
         guess: EstimateSource,
     ) -> Box<dyn Policy> {
-        let QueueOrder::Jobs(priority) = self.order else {
-            return self.by_type(workload, servers);
-        };
-        let queue = JobOrderQueue::new(&self, priority, guess, workload, servers);
-        match self.reservations {
-            Reservations::Few(_) | Reservations::All if servers == 1 => {
-                Box::new(Planned::new(self.reservations, queue))
-            }
-            _ => Box::new(Easy::new(&self, queue, servers)),
+        let Backfilling {
+            order,
+            reservations,
+            ..
+        } = self;
+        if let QueueOrder::Jobs(priority) = order {
+            let queue = JobOrderQueue::new(&self, priority, guess, workload, servers);
+            return match reservations {
+                Reservations::Few(_) | Reservations::All if servers == 1 => {
+                    Box::new(Planned::new(reservations, queue))
+                }
+                _ => Box::new(Easy::new(self, queue, servers)),
+            };
         }
-    }
-
-    fn by_type(self, workload: &Workload, servers: usize) -> Box<dyn Policy> {
-        match self.reservations {
+        match reservations {
             Reservations::None | Reservations::Strict => Box::new(Greedy::new(self, workload)),
             Reservations::All if servers == 1 => Box::new(Conservative::new(self, workload)),
             _ => {
-                let queue = ArrivalQueue::new(&self, workload, servers);
-                Box::new(Easy::new(&self, queue, servers))
+                let queue = TypeOrderQueue::new(&self, workload, servers);
+                Box::new(Easy::new(self, queue, servers))
             }
         }
     }

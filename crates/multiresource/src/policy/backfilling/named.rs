@@ -1,6 +1,6 @@
 use super::{Backfilling, BackfillingConfig, Estimates, QueueOrder, Reservations, TypeOrder};
 use crate::policy::hosts::Placement;
-use crate::policy::rule::{NamedRule, Parameter, Settings, require_known};
+use crate::policy::rule::{NamedRule, Parameter, require_known};
 use crate::policy::{Family, Information, Unsuitable};
 use crate::workload::{Fleet, Workload};
 
@@ -34,21 +34,10 @@ pub(super) const PRESETS: [(&str, Backfilling); 10] = [
     ),
 ];
 
-const fn plain(
-    name: &'static str,
-    aliases: &'static [&'static str],
-    about: &'static str,
-    settings: Settings,
-) -> NamedRule {
-    NamedRule {
-        name,
-        aliases,
-        description: about,
-        is_for_fleet: true,
-        settings,
-        ..NamedRule::PLAIN
-    }
-}
+const FOR_FLEET: NamedRule = NamedRule {
+    is_for_fleet: true,
+    ..NamedRule::PLAIN
+};
 
 fn chosen(choices: Backfilling, fleet: &Fleet) -> Result<Family, Unsuitable> {
     Ok(BackfillingConfig::new(choices, fleet.is_one_server()).into())
@@ -62,94 +51,93 @@ fn prioritized(fleet: &Fleet, reservations: Reservations) -> Result<Family, Unsu
     chosen(by_type_priority(reservations), fleet)
 }
 
-pub(in crate::policy) const FIRST_FIT: NamedRule = plain(
-    "first-fit",
-    &[],
-    "checks the queue in the order of arrival and starts each job that fits",
-    |fleet, _| chosen(Backfilling::FIRST_FIT, fleet),
-);
+pub(in crate::policy) const FIRST_FIT: NamedRule = NamedRule {
+    name: "first-fit",
+    description: "checks the queue in the order of arrival and starts each job that fits",
+    settings: |fleet, _| chosen(Backfilling::FIRST_FIT, fleet),
+    ..FOR_FLEET
+};
 
-pub(in crate::policy) const FCFS: NamedRule = plain(
-    "fcfs",
-    &[],
-    "first come, first served: stops at the first job that does not fit",
-    |fleet, _| chosen(Backfilling::FCFS, fleet),
-);
+pub(in crate::policy) const FCFS: NamedRule = NamedRule {
+    name: "fcfs",
+    description: "first come, first served: stops at the first job that does not fit",
+    settings: |fleet, _| chosen(Backfilling::FCFS, fleet),
+    ..FOR_FLEET
+};
 
-pub(in crate::policy) const BEST_FIT: NamedRule = plain(
-    "best-fit",
-    &[],
-    "starts the oldest job that fits, on the server with the least free capacity; on one server, this is the same as most-servers-first",
-    |fleet, _| match fleet.is_one_server() {
+pub(in crate::policy) const BEST_FIT: NamedRule = NamedRule {
+    name: "best-fit",
+    description: "starts the oldest job that fits, on the server with the least free capacity; on one server, this is the same as most-servers-first",
+    settings: |fleet, _| match fleet.is_one_server() {
         true => chosen(Backfilling::MOST_SERVERS_FIRST, fleet),
         false => chosen(BEST_FIT_OVER_FLEET, fleet),
     },
-);
+    ..FOR_FLEET
+};
 
-pub(in crate::policy) const MOST_SERVERS_FIRST: NamedRule = plain(
-    "most-servers-first",
-    &["msf"],
-    "starts the job with the largest need among the jobs that fit; with several resources, the need is the dominant share",
-    |fleet, _| chosen(Backfilling::MOST_SERVERS_FIRST, fleet),
-);
+pub(in crate::policy) const MOST_SERVERS_FIRST: NamedRule = NamedRule {
+    name: "most-servers-first",
+    aliases: &["msf"],
+    description: "starts the job with the largest need among the jobs that fit; with several resources, the need is the dominant share",
+    settings: |fleet, _| chosen(Backfilling::MOST_SERVERS_FIRST, fleet),
+    ..FOR_FLEET
+};
 
-pub(in crate::policy) const LEAST_SERVERS_FIRST: NamedRule = plain(
-    "least-servers-first",
-    &["lsf"],
-    "starts the job with the smallest need among the jobs that fit; with several resources, the need is the dominant share",
-    |fleet, _| chosen(Backfilling::LEAST_SERVERS_FIRST, fleet),
-);
+pub(in crate::policy) const LEAST_SERVERS_FIRST: NamedRule = NamedRule {
+    name: "least-servers-first",
+    aliases: &["lsf"],
+    description: "starts the job with the smallest need among the jobs that fit; with several resources, the need is the dominant share",
+    settings: |fleet, _| chosen(Backfilling::LEAST_SERVERS_FIRST, fleet),
+    ..FOR_FLEET
+};
 
-pub(in crate::policy) const PRIORITY: NamedRule = plain(
-    "priority",
-    &[],
-    "starts the job whose type has the highest `priority` among the jobs that fit (a larger number is more important), and the oldest of these; no preemption",
-    |fleet, _| prioritized(fleet, Reservations::None),
-);
+pub(in crate::policy) const PRIORITY: NamedRule = NamedRule {
+    name: "priority",
+    description: "starts the job whose type has the highest `priority` among the jobs that fit (a larger number is more important), and the oldest of these; no preemption",
+    settings: |fleet, _| prioritized(fleet, Reservations::None),
+    ..FOR_FLEET
+};
 
-pub(in crate::policy) const STRICT_PRIORITY: NamedRule = plain(
-    "strict-priority",
-    &[],
-    "the same order as `priority`, but a job that does not fit blocks all jobs behind it",
-    |fleet, _| prioritized(fleet, Reservations::Strict),
-);
+pub(in crate::policy) const STRICT_PRIORITY: NamedRule = NamedRule {
+    name: "strict-priority",
+    description: "the same order as `priority`, but a job that does not fit blocks all jobs behind it",
+    settings: |fleet, _| prioritized(fleet, Reservations::Strict),
+    ..FOR_FLEET
+};
 
 pub(in crate::policy) const EASY_BACKFILL: NamedRule = NamedRule {
+    name: "easy-backfill",
+    aliases: &["easy"],
+    description: "first-fit behind the head of the queue, which must not be delayed according to the estimates",
     information: Information::Sizes,
     parameter: Some(INFLATION),
     build: Some(|w, f| Ok(Backfilling::easy(estimates(w, f)?).rule(w, 1))),
-    ..plain(
-        "easy-backfill",
-        &["easy"],
-        "first-fit behind the head of the queue, which must not be delayed according to the estimates",
-        |fleet, inflation| {
-            without(inflation)?;
-            chosen(Backfilling::easy(Estimates::Limits), fleet)
-        },
-    )
+    settings: |fleet, inflation| {
+        without(inflation)?;
+        chosen(Backfilling::easy(Estimates::Limits), fleet)
+    },
+    ..FOR_FLEET
 };
 
-pub(in crate::policy) const EASY_BY_MEAN: NamedRule = plain(
-    "easy-by-mean",
-    &[],
-    "easy-backfill, with the mean size of its type as the estimate of each job",
-    |fleet, _| chosen(Backfilling::easy(Estimates::Means), fleet),
-);
+pub(in crate::policy) const EASY_BY_MEAN: NamedRule = NamedRule {
+    name: "easy-by-mean",
+    description: "easy-backfill, with the mean size of its type as the estimate of each job",
+    settings: |fleet, _| chosen(Backfilling::easy(Estimates::Means), fleet),
+    ..FOR_FLEET
+};
 
 pub(in crate::policy) const CONSERVATIVE_BACKFILL: NamedRule = NamedRule {
+    name: "conservative-backfill",
+    aliases: &["conservative"],
+    description: "each job has a reservation that must not be delayed by any later job",
     information: Information::Sizes,
     parameter: Some(INFLATION),
-    is_for_fleet: false,
     build: Some(|w, f| Ok(Backfilling::conservative(estimates(w, f)?).rule(w, 1))),
-    ..plain(
-        "conservative-backfill",
-        &["conservative"],
-        "each job has a reservation that must not be delayed by any later job",
-        |fleet, inflation| {
-            without(inflation)?;
-            chosen(Backfilling::conservative(Estimates::Limits), fleet)
-        },
-    )
+    settings: |fleet, inflation| {
+        without(inflation)?;
+        chosen(Backfilling::conservative(Estimates::Limits), fleet)
+    },
+    ..NamedRule::PLAIN
 };
 
 const INFLATION: Parameter = Parameter {

@@ -7,16 +7,12 @@ use crate::policy::{Event, Information, Job, Policy, System};
 
 /// Backfilling on one server, based on a plan that is created from scratch for each decision.
 ///
-/// The jobs are added to the plan in queue order. Each job is planned at the earliest time at which
-/// it fits next to the running jobs and the jobs before it, for its whole limit. If this time is
-/// now, the job starts. The first `most` jobs that do not start keep their place in the plan. The
-/// jobs behind them only start if they fit next to the plan for their whole limit.
-///
-/// With one reservation, this is the same as EASY backfilling if no job runs longer than its limit.
-/// With reservations for all jobs, it is conservative backfilling (the plan is described by Mu'alem
-/// and Feitelson, IEEE TPDS 12(6), 2001, section 2). However, reservations are not kept: a new job
-/// may be placed before a waiting job, and the order may change over time.
-///
+/// Each job, in queue order, is planned at the earliest time at which it fits next to the running
+/// jobs and the plan, for its whole limit. If this is now, the job starts. Only the first `most`
+/// jobs that do not start stay in the plan.
+/// With one reservation, this is EASY backfilling if no job runs longer than its limit, and with
+/// reservations for all, conservative backfilling (Mu'alem and Feitelson, IEEE TPDS 12(6), 2001,
+/// section 2), except that reservations are not kept: a new job may be placed before a waiting job.
 /// If no waiting job fits, a decision takes `O(K)`. Otherwise it takes `O(waiting · log waiting)`,
 /// and `O(R · (running + planned))` for each job that is planned or fits.
 #[derive(Clone, Debug)]
@@ -91,7 +87,7 @@ impl Policy for Planned {
     }
 
     fn changed(&mut self, system: &mut System) {
-        self.queue.look_anew(system);
+        self.queue.rebuild(system);
         self.decide(system);
     }
 

@@ -7,7 +7,7 @@ use super::{
 };
 use crate::policy::hosts::{Placement, Zone};
 use crate::policy::pooled::{Pooled, RESERVES};
-use crate::policy::rule::{PolicyConfig, TuningContext, describe_settings, require_known};
+use crate::policy::rule::{PolicyConfig, TuningContext, describe_settings, is_zero, require_known};
 use crate::policy::{Policy, Unsuitable};
 use crate::workload::{Fleet, SizeInformation, Workload};
 use synth_core::artifact::{Findings, nonnegative};
@@ -43,10 +43,6 @@ pub struct BackfillingConfig {
     pub zone: Option<Zone>,
 }
 
-fn is_zero(number: &f64) -> bool {
-    *number == 0.0
-}
-
 fn is_nothing(learned: &LearnedRuntimes) -> bool {
     *learned == LearnedRuntimes::default()
 }
@@ -73,8 +69,7 @@ impl BackfillingConfig {
     /// Returns the settings for the options that were selected by a user.
     ///
     /// # Errors
-    /// Returns an error if the order uses job sizes, or if the servers do not support the
-    /// reservations.
+    /// Returns an error if the order uses sizes, or if the servers do not support the reservations.
     pub fn of(choices: Backfilling, fleet: &Fleet) -> Result<Self, Unsuitable> {
         if choices.estimates != Estimates::Limits {
             let why = "a policy file cannot use the size of a job, because it is not known when the job arrives; use limit, ratio, history or tree";
@@ -92,13 +87,6 @@ impl BackfillingConfig {
         }
     }
 
-    fn type_order(&self) -> Option<TypeOrder> {
-        match self.order {
-            QueueOrder::Types(order) => Some(order),
-            QueueOrder::Jobs(_) => None,
-        }
-    }
-
     fn keeps_capacity(&self) -> bool {
         self.reserve > 0.0 || self.zone.is_some()
     }
@@ -108,15 +96,11 @@ impl BackfillingConfig {
     }
 
     fn choices(&self) -> Backfilling {
-        let estimates = match self.estimate {
-            Some(_) => Estimates::Limits,
-            None => Estimates::Means,
-        };
         Backfilling {
             order: self.order,
             estimate: self.estimate.unwrap_or_default(),
             reservations: self.reservations,
-            estimates,
+            estimates: (self.estimate).map_or(Estimates::Means, |_| Estimates::Limits),
             placement: self.placement.unwrap_or_default(),
             longest_wait: self.longest_wait,
         }
@@ -144,13 +128,14 @@ impl PolicyConfig for BackfillingConfig {
             Some(RuntimeEstimate::Limit) => "limit",
             Some(_) => "estimate",
         };
-        let order = match &self.order {
-            QueueOrder::Types(TypeOrder::Arrival) => "first come, first served".into(),
-            QueueOrder::Types(TypeOrder::Largest) => "largest dominant share first".into(),
-            QueueOrder::Types(TypeOrder::Smallest) => "smallest dominant share first".into(),
-            QueueOrder::Types(TypeOrder::Priority) => {
-                "types with the highest priority first".into()
-            }
+        let by_type = |order: TypeOrder| match order {
+            TypeOrder::Arrival => "first come, first served",
+            TypeOrder::Largest => "largest dominant share first",
+            TypeOrder::Smallest => "smallest dominant share first",
+            TypeOrder::Priority => "types with the highest priority first",
+        };
+        let order = match self.order {
+            QueueOrder::Types(order) => by_type(order).into(),
             QueueOrder::Jobs(priority) => priority.describe(size, unit),
         };
         let overdue = self.longest_wait.map_or(String::new(), |time| {
@@ -182,10 +167,8 @@ impl PolicyConfig for BackfillingConfig {
                 " Some capacity is kept for shorter jobs: a job of type i can only start on a server if, for each shorter type j, there is still enough capacity for at least {zeta} (1 − E[S_j]/E[S_i]) λ_j E[S_j] jobs of type j on all servers, next to the jobs that are longer than type j."
             ),
         };
-        let zone = self
-            .zone
-            .as_ref()
-            .map_or(String::new(), |zone| zone.words(workload));
+        let zone = self.zone.as_ref().map(|zone| zone.words(workload));
+        let zone = zone.unwrap_or_default();
         format!(
             "Backfilling without preemption; order of the queue: {order}. {}.{overdue}{estimate}{placement}{reserve}{zone}",
             self.reservations.words(self.estimate.is_some()),
@@ -211,31 +194,20 @@ impl PolicyConfig for BackfillingConfig {
             }
         };
         if self.keeps_capacity() {
-            let path = if self.zone.is_some() {
-                "zone"
-            } else {
-                "reserve"
-            };
+            let path = self.zone.as_ref().map_or("reserve", |_| "zone");
             only(path, self.is_for_fleet(), "over a fleet, with a placement");
-            let is_in_arrival_order = self.type_order() == Some(TypeOrder::Arrival);
             let is_known = match self.reservations {
-                Reservations::None => self.type_order().is_some(),
-                Reservations::Strict => is_in_arrival_order,
+                Reservations::None => self.priority().is_none(),
+                Reservations::Strict => self.order == QueueOrder::Types(TypeOrder::Arrival),
                 _ => false,
             };
-            only(
-                path,
-                is_known,
-                "without reservations and in an order of types",
-            );
+            let place = "without reservations and in an order of types";
+            only(path, is_known, place);
         }
         match self.order {
             QueueOrder::Jobs(priority) => {
-                only(
-                    "order",
-                    self.estimate.is_some(),
-                    "with an estimate of sizes",
-                );
+                let has_estimate = self.estimate.is_some();
+                only("order", has_estimate, "with an estimate of sizes");
                 priority.check(findings);
             }
             QueueOrder::Types(_) => {
@@ -263,9 +235,8 @@ impl PolicyConfig for BackfillingConfig {
             return Some("pooled");
         }
         let is_one_server = self.placement.is_none();
-        let presets = PRESETS.iter();
-        let mut own = presets.filter(|(_, preset)| *self == Self::new(*preset, is_one_server));
-        own.next().map(|(name, _)| *name)
+        let is_own = |(_, preset): &&_| *self == Self::new(*preset, is_one_server);
+        PRESETS.iter().find(is_own).map(|(name, _)| *name)
     }
 
     fn extra_work_per_event(&self, _: &Workload) -> f64 {
@@ -285,11 +256,8 @@ impl PolicyConfig for BackfillingConfig {
         let knobs = ["size", "share", "age", "offset"].into_iter().zip(knobs);
         let knobs = knobs.filter(|(_, knob)| *knob != 0.0);
         let knobs: Vec<String> = knobs.map(|(name, x)| format!("{name} {x:.3}")).collect();
-        Some(format!(
-            "{}, {}",
-            self.reservations.rule(),
-            knobs.join(", ")
-        ))
+        let knobs = knobs.join(", ");
+        Some(format!("{}, {knobs}", self.reservations.rule()))
     }
 
     fn grids(&mut self, _: &TuningContext<'_>) -> Vec<(&mut f64, &'static [f64])> {
@@ -336,8 +304,7 @@ impl Backfilling {
     /// A description of the names that are accepted by [`Backfilling::parse`].
     pub const NAMES: &str = "BACKFILLING+ORDER or BACKFILLING+ORDER+ESTIMATE, such as easy+sjf+history; backfilling: easy (the head of the queue has a reservation), conservative (all jobs have one), first-fit (no job has one) or strict (no job passes the head); order: fcfs (arrival), sjf (shortest first), saf (smallest area first), widest (largest share first) or wfp3; estimate: limit (default), ratio (limit times the usual ratio), history (recent similar jobs), tree (a regression), or size";
 
-    /// Parses a rule such as `easy+sjf`, `first-fit+saf+history` or `easy+wfp3+size`. Returns
-    /// `None` if there is no `+`.
+    /// Parses a rule such as `easy+sjf` or `first-fit+saf+history`; `None` if there is no `+`.
     ///
     /// # Errors
     /// Returns an error if a word is unknown. The message lists the valid words.
@@ -368,9 +335,8 @@ impl Backfilling {
         let (by, estimates) = match estimate {
             "size" => (RuntimeEstimate::Limit, Estimates::Inflated(1.0)),
             other => {
-                let by = RuntimeEstimate::parse(other);
-                let by =
-                    by.map_err(|why| format!("{why}, or size (the exact size, as a baseline)"))?;
+                let or_size = |why| format!("{why}, or size (the exact size, as a baseline)");
+                let by = RuntimeEstimate::parse(other).map_err(or_size)?;
                 (by, Estimates::Limits)
             }
         };
@@ -386,24 +352,20 @@ impl Backfilling {
         })
     }
 
-    /// Returns the online rule, which uses the information that is declared by the workload. If
-    /// there is no such declaration, the rule uses the sizes.
+    /// Returns the online rule, which uses the declared information, or the sizes if there is none.
     ///
     /// # Errors
     /// Returns an error if the rule needs limits or sizes that are not known.
     pub fn with_declared_information(self, fleet: &Fleet) -> Result<Box<dyn Policy>, Unsuitable> {
         self.reservations.suit(fleet)?;
         let workload = fleet.envelope();
-        let sizes = self.estimates != Estimates::Limits
-            || matches!(
-                workload.size_information(),
-                None | Some(SizeInformation::Size)
-            );
+        let known = workload.size_information();
+        let has_sizes = matches!(known, None | Some(SizeInformation::Size));
+        let sizes = self.estimates != Estimates::Limits || has_sizes;
         require_known(workload, sizes)?;
-        let estimates = if sizes {
-            Estimates::Inflated(1.0)
-        } else {
-            Estimates::Limits
+        let estimates = match sizes {
+            true => Estimates::Inflated(1.0),
+            false => Estimates::Limits,
         };
         Ok(Backfilling { estimates, ..self }.over(fleet))
     }

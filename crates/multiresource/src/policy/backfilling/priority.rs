@@ -3,8 +3,7 @@ use serde::{Deserialize, Serialize};
 use synth_core::artifact::Findings;
 use synth_core::number::{format_number, in_words};
 
-/// The maximum absolute value of an exponent.
-const MOST: f64 = 20.0;
+const MOST_EXPONENT: f64 = 20.0;
 /// The maximum ratio of the other exponents to the exponent of the age, to avoid overflow.
 const MOST_OF_AGE: f64 = 50.0;
 
@@ -104,17 +103,14 @@ impl Priority {
 
     pub(super) fn check(&self, findings: &mut Findings) {
         let all = [
-            ("order.size", self.size, -MOST),
-            ("order.share", self.share, -MOST),
+            ("order.size", self.size, -MOST_EXPONENT),
+            ("order.share", self.share, -MOST_EXPONENT),
             ("order.age", self.age, 0.0),
         ];
         for (path, value, least) in all {
-            if !(least..=MOST).contains(&value) {
-                findings.differs(
-                    path,
-                    format_number(value),
-                    format!("from {least} to {MOST}"),
-                );
+            if !(least..=MOST_EXPONENT).contains(&value) {
+                let expected = format!("from {least} to {MOST_EXPONENT}");
+                findings.differs(path, format_number(value), expected);
             }
         }
         let largest = self.size.abs().max(self.share.abs());
@@ -134,10 +130,9 @@ impl Priority {
         self.age > 0.0
     }
 
-    /// Returns the part of the key that does not depend on the current time. The estimate \[time\]
-    /// and the share must be positive.
+    /// Returns the time-independent part of the key. The estimate \[time\] and share are positive.
     pub(super) fn scale(&self, estimate: f64, share: f64) -> f64 {
-        // If the value is NaN, this order of `max` and `min` returns a value that is in the range.
+        // In this order, `max` and `min` also return a value in the range for NaN.
         let within = |x: f64, [least, most]: [f64; 2]| x.max(least).min(most);
         let scale = estimate.powf(self.size) * share.powf(self.share);
         let scale = within(scale, [f64::MIN_POSITIVE, f64::MAX]);

@@ -1,18 +1,18 @@
 use super::choices::{Backfilling, PriorityClasses};
-use super::estimates::EstimatedJobs;
+use super::estimates::SizeEstimates;
 use super::estimator::LearnedRuntimes;
 use super::running::{Running, Waiting};
+use super::shortest::MinEstimateTree;
 use crate::policy::{Event, Information, Job, System};
 use crate::workload::Workload;
 
-/// A queue of waiting jobs that have an order and an estimate. All jobs of a type need the same
-/// capacity, so it is enough to check the first job of each type.
-pub(super) trait Queue: Clone + Send + 'static {
+/// A queue of waiting jobs with an order and an estimate, which is told of all events and starts
+/// all jobs. All jobs of a type need the same capacity, so it is enough to check the first ones.
+pub(in crate::policy) trait Queue: Clone + Send + 'static {
     /// The rank of a job. A lower rank comes first, and then the older job.
     type Rank: PartialOrd + Copy;
 
-    /// If `true`, a fleet also makes a single decision for events that happen at the same time, so
-    /// that the first of the jobs that arrive together can be found.
+    /// If `true`, a fleet also decides once for simultaneous events, to find their first job.
     const DECIDES_ONCE: bool = false;
 
     fn knows(&self) -> Information;
@@ -24,8 +24,7 @@ pub(super) trait Queue: Clone + Send + 'static {
     /// Returns `true` if the head of the queue does not change when a new job of type `i` arrives.
     fn keeps_head(&mut self, i: usize, head: (usize, u64), system: &System) -> bool;
 
-    /// Returns `true` if the first job of type `i` has waited too long. It gets a reservation even
-    /// if other jobs do not.
+    /// Returns `true` if the first job of type `i` gets a reservation because of its waiting time.
     fn is_overdue(&self, _i: usize) -> bool {
         false
     }
@@ -34,8 +33,7 @@ pub(super) trait Queue: Clone + Send + 'static {
 
     fn first_fitting(&self, system: &System) -> Option<usize>;
 
-    /// Returns the rank and number of the first job of type `i`, or [`u64::MAX`] as the number if
-    /// there is no such job.
+    /// Returns the rank and number of the first job of type `i`; [`u64::MAX`] if there is none.
     fn first_key(&self, i: usize, system: &System) -> (Self::Rank, u64);
 
     fn number(&self, i: usize, system: &System) -> Option<u64> {
@@ -48,9 +46,14 @@ pub(super) trait Queue: Clone + Send + 'static {
 
     fn start(&mut self, waiting: Waiting, servers: &[usize], system: &mut System);
 
+    fn start_first(&mut self, i: usize, servers: &[usize], system: &mut System) {
+        let first = self.first_within(i, f64::MAX);
+        self.start(first.expect("a job of the type waits"), servers, system);
+    }
+
     fn running(&mut self) -> &mut Running;
 
-    fn look_anew(&mut self, system: &System);
+    fn rebuild(&mut self, system: &System);
 
     fn ahead(&self, _i: usize, _job: Job) -> Option<usize> {
         None
@@ -62,30 +65,43 @@ pub(super) trait Queue: Clone + Send + 'static {
 }
 
 #[derive(Clone, Debug)]
-pub(super) struct ArrivalQueue {
+pub(in crate::policy) struct TypeOrderQueue {
     order: PriorityClasses,
-    jobs: EstimatedJobs,
+    lengths: SizeEstimates,
+    jobs: Vec<MinEstimateTree>,
+    running: Running,
 }
 
-impl ArrivalQueue {
-    pub(super) fn new(choices: &Backfilling, workload: &Workload, servers: usize) -> Self {
-        ArrivalQueue {
+impl TypeOrderQueue {
+    pub(crate) fn new(choices: &Backfilling, workload: &Workload, servers: usize) -> Self {
+        TypeOrderQueue {
             order: PriorityClasses::new(choices.order, workload),
-            jobs: EstimatedJobs::new(choices.estimates, workload, servers),
+            lengths: SizeEstimates::new(choices.estimates, workload),
+            jobs: vec![MinEstimateTree::default(); workload.types().len()],
+            running: Running::new(servers),
         }
     }
 }
 
-impl Queue for ArrivalQueue {
+impl Queue for TypeOrderQueue {
     type Rank = usize;
 
     fn knows(&self) -> Information {
-        self.jobs.lengths.estimates.knows()
+        self.lengths.estimates.knows()
     }
 
     #[inline]
     fn look(&mut self, event: Event, system: &System) {
-        self.jobs.look(event, system);
+        match event {
+            Event::Arrival(i) => {
+                let job = system.youngest(i).expect("the job that has come waits");
+                self.jobs[i].push(job, self.lengths.of(job, i, system));
+            }
+            Event::Completion(_) => {
+                self.running.ended(system);
+            }
+            Event::Clock(_) => {}
+        }
     }
 
     #[inline]
@@ -111,7 +127,13 @@ impl Queue for ArrivalQueue {
 
     #[inline]
     fn first_within(&self, i: usize, limit: f64) -> Option<Waiting> {
-        self.jobs.oldest_within(i, limit)
+        let (place, job, estimate) = self.jobs[i].oldest_within(limit)?;
+        Some(Waiting {
+            job_type: i,
+            place,
+            job,
+            estimate,
+        })
     }
 
     #[inline]
@@ -121,14 +143,23 @@ impl Queue for ArrivalQueue {
 
     #[inline]
     fn start(&mut self, waiting: Waiting, servers: &[usize], system: &mut System) {
-        self.jobs.start(waiting, servers, system);
+        self.jobs[waiting.job_type].remove(waiting.place);
+        self.running.start(waiting, servers, system);
     }
 
     fn running(&mut self) -> &mut Running {
-        &mut self.jobs.running
+        &mut self.running
     }
 
-    fn look_anew(&mut self, system: &System) {
-        self.jobs.look_anew(system);
+    fn rebuild(&mut self, system: &System) {
+        let lengths = &self.lengths;
+        self.running
+            .rebuild(system, |job, i| lengths.of(job, i, system));
+        for (i, jobs) in self.jobs.iter_mut().enumerate() {
+            *jobs = MinEstimateTree::default();
+            for job in system.waiting_jobs(i) {
+                jobs.push(job, lengths.of(job, i, system));
+            }
+        }
     }
 }

@@ -17,41 +17,37 @@ pub enum Reservations {
     Strict,
     /// Only the head of the queue has a reservation. This is EASY backfilling.
     First,
-    /// The first `n` jobs have a reservation, where `n` is at least 1. Requires a single server.
+    /// The first `n ≥ 1` jobs have a reservation. Requires a single server.
     Few(u32),
     /// All jobs have a reservation (conservative backfilling). Requires a single server.
     All,
 }
 
-const WORDS: [(&str, Reservations); 4] = [
-    ("none", Reservations::None),
-    ("strict", Reservations::Strict),
-    ("first", Reservations::First),
-    ("all", Reservations::All),
-];
-
-const BACKFILLING: [(&str, Reservations); 4] = [
-    ("easy", Reservations::First),
-    ("conservative", Reservations::All),
-    ("first-fit", Reservations::None),
-    ("strict", Reservations::Strict),
+/// The word in policy files, and the name of backfilling with these reservations.
+const NAMED: [(Reservations, &str, &str); 4] = [
+    (Reservations::None, "none", "first-fit"),
+    (Reservations::Strict, "strict", "strict"),
+    (Reservations::First, "first", "easy"),
+    (Reservations::All, "all", "conservative"),
 ];
 
 impl Reservations {
     pub(super) fn of_rule(name: &str) -> Option<Self> {
         let name = name.strip_suffix("-backfill").unwrap_or(name);
-        let known = BACKFILLING.iter().find(|(own, _)| *own == name);
-        known.map(|(_, reservations)| *reservations)
+        let known = NAMED.iter().find(|(.., own)| *own == name);
+        known.map(|(reservations, ..)| *reservations)
     }
 
     /// Returns the name of backfilling with these reservations.
     pub fn rule(self) -> String {
-        let known = BACKFILLING.iter().find(|(_, own)| *own == self);
-        match (known, self) {
-            (Some((name, _)), _) => (*name).to_owned(),
-            (None, Reservations::Few(count)) => format!("{count} reservations"),
-            (None, _) => String::new(),
+        match self {
+            Reservations::Few(count) => format!("{count} reservations"),
+            _ => self.names().map_or("", |(_, _, rule)| rule).to_owned(),
         }
+    }
+
+    fn names(self) -> Option<&'static (Reservations, &'static str, &'static str)> {
+        NAMED.iter().find(|(own, ..)| *own == self)
     }
 
     /// Parses a word or a positive number of jobs.
@@ -59,11 +55,10 @@ impl Reservations {
     /// # Errors
     /// Returns an error if the text is not valid. The message lists the valid words.
     pub fn parse(text: &str) -> Result<Self, String> {
-        if let Some((_, known)) = WORDS.iter().find(|(word, _)| *word == text) {
-            return Ok(*known);
-        }
-        let count = text.parse().ok().filter(|count| *count > 0);
-        count.map(Reservations::Few).ok_or_else(|| {
+        let known = NAMED.iter().find(|(_, word, _)| *word == text);
+        let count = || text.parse().ok().filter(|count| *count > 0);
+        let found = known.map(|(own, ..)| *own);
+        found.or_else(|| count().map(Reservations::Few)).ok_or_else(|| {
             format!(
                 "unknown number of reservations `{text}`; use none (any job that fits starts), strict (no job passes the head), first (the head has one), all, or a whole number ≥ 1"
             )
@@ -91,7 +86,6 @@ impl Reservations {
         )
     }
 
-    /// Checks if the servers support the reservations. With several servers, only one is allowed.
     pub(super) fn suit(self, fleet: &Fleet) -> Result<(), Unsuitable> {
         match self {
             Reservations::Few(0) => Err(Unsuitable("expected at least 1".into())),
@@ -106,9 +100,9 @@ impl Reservations {
 
 impl Serialize for Reservations {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        match (self, WORDS.iter().find(|(_, own)| own == self)) {
-            (Reservations::Few(count), _) => to.serialize_u32(*count),
-            (_, word) => to.serialize_str(word.map_or("", |(word, _)| word)),
+        match self {
+            Reservations::Few(count) => to.serialize_u32(*count),
+            _ => to.serialize_str(self.names().map_or("", |(_, word, _)| word)),
         }
     }
 }
@@ -132,7 +126,7 @@ impl JsonSchema for Reservations {
         json_schema!({
             "description": "The waiting jobs that later jobs must not delay: a number of jobs from the head of the queue, `none`, `strict` (the head, and no job passes it), `first` or `all`.",
             "anyOf": [
-                {"type": "string", "enum": WORDS.map(|(word, _)| word)},
+                {"type": "string", "enum": NAMED.map(|(_, word, _)| word)},
                 {"type": "integer", "format": "uint32", "minimum": 1, "maximum": u32::MAX}
             ]
         })

@@ -11,8 +11,7 @@ pub(in crate::policy) struct Waiting {
     pub estimate: f64,
 }
 
-/// The running jobs of each server: the time at which the job is expected to end \[time\], its
-/// number, and its type. The jobs are sorted by this time.
+/// The expected end \[time\], the number and the type of each job on each server, sorted by end.
 #[derive(Clone, Debug, Default)]
 pub(in crate::policy) struct Running {
     by_server: Vec<Vec<(f64, u64, usize)>>,
@@ -28,11 +27,10 @@ impl Running {
     pub(crate) fn ended(&mut self, system: &System) -> f64 {
         let (ended, mut end) = (system.ended(), f64::NAN);
         for &n in system.freed() {
-            let place = self.by_server[n]
-                .iter()
-                .position(|(_, own, _)| *own == ended);
+            let jobs = &mut self.by_server[n];
+            let place = jobs.iter().position(|(_, own, _)| *own == ended);
             let place = place.expect("the job that has ended was started here");
-            (end, ..) = self.by_server[n].remove(place);
+            (end, ..) = jobs.remove(place);
         }
         end
     }
@@ -67,8 +65,7 @@ impl Running {
         let demand = system.demand(i);
         free.clear();
         free.extend((0..demand.len()).map(|j| system.free_on(n, j)));
-        // If there are enough free units, but no device on which the job fits, it has to wait until
-        // another job ends.
+        // Without a device for it, a job waits even if there are enough free units.
         let mut from = if system.fits_on(i, n) {
             system.now()
         } else {
@@ -92,7 +89,7 @@ impl Running {
     }
 
     /// Creates the list again. Known jobs keep their end, and others end after `left` \[time\].
-    pub(crate) fn look_anew(&mut self, system: &System, left: impl Fn(Job, usize) -> f64) {
+    pub(crate) fn rebuild(&mut self, system: &System, left: impl Fn(Job, usize) -> f64) {
         let known = self.by_server.iter_mut().flat_map(|own| own.drain(..));
         let known: HashMap<u64, f64> = known.map(|(end, number, _)| (number, end)).collect();
         for i in 0..system.types() {

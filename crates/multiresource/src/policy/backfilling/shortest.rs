@@ -2,14 +2,12 @@ use crate::policy::Job;
 
 /// The waiting jobs of one type in the order of arrival, with a tournament tree of their estimates.
 /// The oldest job within a limit can be found in `O(log n)`.
-///
-/// The place of a removed job is empty until the tree is full. It is then built again, twice as
-/// large if more than half of it is in use, so the amortized cost of a job is `O(log n)`.
+/// A full tree is built again without the removed jobs, twice as large if more than half of it is
+/// in use, so the amortized cost of a job is `O(log n)`.
 #[derive(Clone, Debug, Default)]
 pub(super) struct MinEstimateTree {
     jobs: Vec<Job>,
-    /// The minimum of the children `2n` and `2n + 1`. The second half of this array contains the
-    /// places of the jobs, which are set to `∞` if they are empty.
+    /// The minimum of the children `2n` and `2n + 1`. The second half are the jobs, `∞` if removed.
     least: Vec<f64>,
 }
 

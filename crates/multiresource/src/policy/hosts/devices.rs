@@ -1,12 +1,11 @@
 use crate::workload::Fleet;
 
-/// The usage of the devices of each resource. Jobs are never moved from one device to another. A
-/// fraction uses the first of the devices with the highest usage on which it fits. Whole devices
-/// are the first ones that are empty.
+/// The usage of the devices of each resource, between which jobs are never moved. A fraction uses
+/// the first of the fullest devices on which it fits. Whole devices are the first empty ones.
 #[derive(Clone, Debug)]
 pub(super) struct Devices {
     kinds: Vec<Kind>,
-    /// The job in each slot, with the kind, the server, the device and the units that it uses.
+    /// The kind, the server, the device and the units in use by the job in each slot.
     held: Vec<Vec<(usize, usize, usize, u64)>>,
 }
 
@@ -15,7 +14,7 @@ struct Kind {
     resource: usize,
     size: u64,
     demand: Vec<u64>,
-    /// The number of units that are in use, for each server and each device.
+    /// Servers × devices.
     used: Vec<Vec<u64>>,
 }
 
@@ -49,8 +48,7 @@ impl Devices {
         })
     }
 
-    /// Assigns devices to a job of type `i` that starts on server `n`, where it fits. A job that
-    /// ran before may be spread over several devices.
+    /// Assigns devices to a job that fits. One that ran before may be spread over several.
     pub(super) fn take(&mut self, i: usize, n: usize, slot: usize) {
         if self.held.len() <= slot && !self.kinds.is_empty() {
             self.held.resize(slot + 1, Vec::new());

@@ -44,11 +44,8 @@ impl Zone {
         let known = |i: &usize| *i < types.len();
         let twice = (1..self.types.len()).any(|k| self.types[..k].contains(&self.types[k]));
         if self.types.is_empty() || twice || !self.types.iter().all(known) {
-            findings.differs(
-                "zone.types",
-                format!("{:?}", self.types),
-                "types, each once",
-            );
+            let found = format!("{:?}", self.types);
+            findings.differs("zone.types", found, "types, each once");
         }
         findings.length(path, self.servers.len(), shapes.len(), "server shape");
         if !findings.is_clear("zone") {
@@ -62,11 +59,8 @@ impl Zone {
                 findings.add(path, message);
             }
         }
-        let others = types
-            .iter()
-            .enumerate()
-            .filter(|(i, _)| !self.types.contains(i));
-        for (i, kind) in others {
+        let types = types.iter().enumerate();
+        for (i, kind) in types.filter(|(i, _)| !self.types.contains(i)) {
             let holds = |(shape, _): &(&Shape, &u32)| shape.types().contains(&i);
             let holding = shapes.iter().zip(&self.servers).filter(holds);
             let left = holding.map(|(shape, reserved)| shape.count().saturating_sub(*reserved));
@@ -93,12 +87,10 @@ pub enum Placement {
     Best,
 }
 
-/// The jobs and the free capacity of each server of a fleet. The servers are numbered shape by
-/// shape, in the order of the workload. It takes `O(K)` to start or end a job. The first server on
-/// which a job fits can be found in `O(log N)`. The same is true for a server with the least free
-/// capacity, which is divided into levels.
+/// The jobs and the free capacity of each server of a fleet, numbered shape by shape. It takes
+/// `O(K)` to start or end a job, and `O(log N)` to find a server on which a job fits.
 #[derive(Clone, Debug)]
-pub struct Hosts {
+pub(super) struct Hosts {
     types: usize,
     nodes: Vec<u32>,
     shapes: Vec<u32>,
@@ -107,29 +99,27 @@ pub struct Hosts {
     devices: Devices,
     pub(super) resumes: bool,
     most: Vec<f64>,
-    /// The capacity that is used on each server, in packed form (servers × words).
+    /// Servers × words.
     used: Vec<u64>,
-    /// The number of jobs or tasks that are running (servers × types).
+    /// Servers × types.
     running: Vec<u32>,
     openings: Openings,
-    /// This is only used for [`Placement::Best`].
     levels: Option<Levels>,
     before: Vec<u64>,
     locked: Vec<bool>,
     zone: [Vec<bool>; 2],
-    of_slot: Vec<Vec<usize>>,
+    pub(super) of_slot: Vec<Vec<usize>>,
     tasks: Vec<u64>,
-    free: Vec<u64>,
-    /// The units that are used by others (servers × resources). `None` if they have never used any.
+    pub(super) free: Vec<u64>,
+    /// Servers × resources. `None` if others have never used any.
     others: Option<Vec<u64>>,
     packing: Packing,
     audited: usize,
-    freed: Vec<usize>,
+    pub(super) freed: Vec<usize>,
 }
 
 impl Hosts {
-    /// The number of servers that are checked by a single [audit](Hosts::is_sound).
-    const AUDITED: usize = 64;
+    const SERVERS_PER_AUDIT: usize = 64;
 
     pub(super) fn new(fleet: &Fleet) -> Self {
         let packing = Packing::new(fleet.envelope());
@@ -177,50 +167,34 @@ impl Hosts {
         hosts
     }
 
-    /// Returns N, the number of servers.
-    pub fn count(&self) -> usize {
+    pub(super) fn count(&self) -> usize {
         self.shapes.len()
     }
 
-    /// Returns the shape index of server `n`.
-    pub fn shape(&self, n: usize) -> usize {
+    pub(super) fn shape(&self, n: usize) -> usize {
         self.shapes[n] as usize
     }
 
-    /// Returns the number of running jobs or tasks of each type (length K) on server `n`.
-    pub fn running(&self, n: usize) -> &[u32] {
+    pub(super) fn running(&self, n: usize) -> &[u32] {
         &self.running[n * self.types..][..self.types]
     }
 
-    /// Returns the number of servers that a job of type `i` needs at the same time.
-    pub fn nodes(&self, i: usize) -> usize {
+    pub(super) fn nodes(&self, i: usize) -> usize {
         self.nodes[i] as usize
     }
 
-    /// Returns whether a job of type `i`, or a task of one, fits on server `n`.
     #[inline]
-    pub fn fits_on(&self, i: usize, n: usize) -> bool {
+    pub(super) fn fits_on(&self, i: usize, n: usize) -> bool {
         self.packed.fits(self.used_by(n), i, 1) && (self.resumes || self.devices.fits(i, n))
     }
 
-    /// Returns `true` if one more job of type `i` fits on servers that are not locked.
     #[inline]
-    pub fn fits(&self, i: usize) -> bool {
+    pub(super) fn fits(&self, i: usize) -> bool {
         self.openings.open[i].len >= self.nodes(i)
     }
 
-    /// Returns the free units of resource `j` on server `n`.
-    pub fn free_on(&self, n: usize, j: usize) -> u64 {
+    pub(super) fn free_on(&self, n: usize, j: usize) -> u64 {
         self.packed.free(self.used_by(n), j)
-    }
-
-    pub(super) fn free(&self, j: usize) -> f64 {
-        self.free[j] as f64
-    }
-
-    /// Returns the servers of the last job that has ended.
-    pub fn freed(&self) -> &[usize] {
-        &self.freed
     }
 
     #[inline]
@@ -280,10 +254,6 @@ impl Hosts {
     pub(super) fn lock(&mut self, n: usize, locked: bool) {
         self.locked[n] = locked;
         self.look(n);
-    }
-
-    pub(super) fn of_slot(&self, slot: u32) -> &[usize] {
-        &self.of_slot[slot as usize]
     }
 
     pub(super) fn takes(&self, i: usize, servers: &[usize]) -> bool {
@@ -372,25 +342,23 @@ impl Hosts {
         (0..self.count()).filter(holds).count() >= self.nodes(i)
     }
 
-    /// Checks the number of tasks against `running` (length K) and counts some servers again.
+    /// Checks the number of tasks and some of the servers.
     pub(super) fn is_sound(&mut self, running: &[u32]) -> bool {
-        let mut parts = self.tasks.iter().zip(running).zip(&self.nodes);
-        let counted =
-            parts.all(|((pieces, jobs), nodes)| *pieces == u64::from(*jobs) * u64::from(*nodes));
-        let mut servers =
-            (0..Hosts::AUDITED.min(self.count())).map(|k| (self.audited + k) % self.count());
-        let holds = |n: usize| {
-            let are_sound = self.devices.are_sound(n, |j| self.used_of(n, j));
-            are_sound
-                && (0..self.free.len()).all(|j| {
-                    let (used, left) = (self.used_of(n, j), self.left(n, j));
-                    let is_free = self.free_on(n, j) == left.saturating_sub(used);
-                    is_free && used <= self.units[self.shape(n)][j]
-                })
+        let tasks = running.iter().zip(&self.nodes);
+        let tasks = tasks.map(|(jobs, nodes)| u64::from(*jobs) * u64::from(*nodes));
+        let are_counted = tasks.eq(self.tasks.iter().copied());
+        let is_free = |n: usize, j: usize| {
+            let (used, left) = (self.used_of(n, j), self.left(n, j));
+            let is_sound = self.free_on(n, j) == left.saturating_sub(used);
+            is_sound && used <= self.units[self.shape(n)][j]
         };
-        let hold = servers.all(holds);
-        self.audited = (self.audited + Hosts::AUDITED) % self.count();
-        counted && hold
+        let are_sound = (0..Hosts::SERVERS_PER_AUDIT.min(self.count())).all(|k| {
+            let n = (self.audited + k) % self.count();
+            let are_free = (0..self.free.len()).all(|j| is_free(n, j));
+            are_free && self.devices.are_sound(n, |j| self.used_of(n, j))
+        });
+        self.audited = (self.audited + Hosts::SERVERS_PER_AUDIT) % self.count();
+        are_counted && are_sound
     }
 
     #[inline]
@@ -431,8 +399,7 @@ impl Hosts {
         }
     }
 
-    /// Returns the level of the free capacity of server `n`: the largest free fraction of a
-    /// resource, relative to the largest server.
+    /// Returns the level of the largest free fraction, relative to the largest server.
     #[inline]
     fn level(&self, n: usize) -> u8 {
         let used = self.used_by(n);

@@ -54,7 +54,6 @@ impl Open {
         Some(n)
     }
 
-    /// Passes the common elements in ascending order to `is_last` until it returns `true`.
     pub(crate) fn any_common(&self, other: &Open, is_last: &mut impl FnMut(usize) -> bool) -> bool {
         self.any_below(other, self.levels.len() - 1, 0, is_last)
     }
@@ -112,12 +111,12 @@ impl Openings {
     }
 }
 
-/// The servers, sorted by the level of their free capacity, and the levels in which each type fits.
+/// The servers by the level of their free capacity, and the levels in which each type fits.
 #[derive(Clone, Debug)]
 pub(super) struct Levels {
     of: Vec<u8>,
     servers: Vec<Open>,
-    /// The number of servers on which a type fits, for each type and each level.
+    /// Types × levels.
     fitting: Vec<u32>,
     any: Vec<[u64; 2]>,
 }

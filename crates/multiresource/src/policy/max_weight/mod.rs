@@ -1,10 +1,11 @@
 mod online;
-mod settings;
 mod setups;
 
 pub use online::MaxWeight;
-pub use settings::{MaxWeightConfig, MaxWeightSetupConfig};
 pub use setups::MaxWeightSetups;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 use super::rule::{NamedRule, PolicyConfig, TuningContext, describe_settings, mean_sizes_differ};
 use super::{Policy, check};
@@ -20,6 +21,68 @@ pub(super) const NAMED: NamedRule = NamedRule {
     settings: |fleet, _| Ok(MaxWeightConfig::plain(fleet.types().len()).into()),
     ..NamedRule::PLAIN
 };
+
+/// MaxWeight with full preemption. Let `Q_i` be the number of jobs of type `i` in the system. Among
+/// the schedules `u` for which there are enough jobs, it serves one with the maximum of
+/// `Σ c_i Q_i^a u_i`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct MaxWeightConfig {
+    /// The values `c_i` (length K), which must be between 1e-6 and 1.
+    pub worths: Vec<f64>,
+    /// The exponent `a`, which must be positive and at most 2.
+    pub exponent: f64,
+}
+
+impl MaxWeightConfig {
+    /// Returns the published rule.
+    pub fn plain(types: usize) -> Self {
+        MaxWeightConfig {
+            worths: vec![1.0; types],
+            exponent: 1.0,
+        }
+    }
+
+    /// Multiplies the values by `factors`, scales the maximum to 1, and rounds up to six decimals.
+    pub fn times(&self, factors: impl Iterator<Item = f64>) -> Self {
+        let pairs = self.worths.iter().zip(factors);
+        let mut worths: Vec<f64> = pairs.map(|(c, f)| c * f).collect();
+        let most = worths.iter().copied().fold(0.0, f64::max);
+        for c in &mut worths {
+            // If the price of a type is 0, its weight must still be positive.
+            *c = (*c / most * 1e6).ceil().max(1.0) / 1e6;
+        }
+        MaxWeightConfig {
+            worths,
+            exponent: self.exponent,
+        }
+    }
+
+    pub(super) fn weights_in_words(&self, workload: &Workload) -> String {
+        let pairs = workload.types().iter().zip(&self.worths);
+        let worths: Vec<String> = pairs.map(|(t, c)| format!("{c:.3} {}", t.name())).collect();
+        format!(
+            "If there are Q jobs of a type, the weight of each of them is c Q^{}, with c = {}.",
+            self.exponent,
+            worths.join(", ")
+        )
+    }
+}
+
+/// MaxWeight with setups, which switches to the best schedule if the gain is large enough.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct MaxWeightSetupConfig {
+    /// The weights of running jobs.
+    pub weights: MaxWeightConfig,
+    /// The setup rate `γ` \[1/time\] at which the capacity of a stopped job is released.
+    pub setup_rate: f64,
+    /// The weight of a gain compared with the loss during the transition. Must be at least 0.
+    pub eagerness: f64,
+    /// A job is only stopped if the loss is less than this value times the loss of waiting for it.
+    /// If the value is 0, jobs are never stopped. Must be at least 0.
+    pub haste: f64,
+}
 
 impl PolicyConfig for MaxWeightConfig {
     fn build(&self, fleet: &Fleet) -> Box<dyn Policy> {
@@ -53,8 +116,7 @@ impl PolicyConfig for MaxWeightConfig {
         true
     }
 
-    /// The proof uses the Lyapunov function. It requires that the maximum is always found, but a
-    /// search that is stopped early may miss it.
+    /// The proof requires the maximum, which a search that is stopped early may miss.
     fn is_proved_stable(&self, workload: &Workload) -> bool {
         let is_memoryless = workload.types().iter().all(JobType::is_memoryless);
         is_memoryless && workload.is_poisson() && few_maximal(&Packing::new(workload)).is_some()
@@ -156,19 +218,15 @@ const EXPONENTS: &[f64] = &[
 const EAGERNESS: &[f64] = &[0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 5.0];
 const HASTE: &[f64] = &[0.0, 0.1, 0.2, 0.35, 0.5, 0.7, 1.0, 1.5, 3.0];
 
-/// The number of counts that can be scanned in the time of a simple decision, and the time for
-/// branch and bound, as a number of simple decisions.
+/// Counts scanned in the time of a simple decision, and simple decisions per branch and bound.
 const SCANNED: f64 = 1_500.0;
 const BOUNDED: f64 = 20.0;
 
-/// The step sizes for tuning: the exponent of the service rates by which all values are changed,
-/// and the factor for a single value. Single values are only changed if there are at most
-/// `FEW_TYPES`.
+/// The exponent of the service rates for a step of all values, and the factor for one value.
 const SPEED: f64 = 0.125;
 const ALONE: f64 = 1.25;
 const FEW_TYPES: usize = 8;
 
-/// The minimum of the values and the maximum of the exponent. Beyond these, the weights for a few
-/// thousand jobs can no longer be distinguished.
+/// Beyond these, the weights for a few thousand jobs can no longer be distinguished.
 const LEAST_WORTH: f64 = 1e-6;
 const MOST_EXPONENT: f64 = 2.0;

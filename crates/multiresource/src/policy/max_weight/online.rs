@@ -1,4 +1,4 @@
-use super::settings::MaxWeightConfig;
+use super::MaxWeightConfig;
 use crate::policy::{Event, Policy, System};
 use crate::schedule::{Knapsack, Packing, Schedule, maximal};
 use crate::workload::Workload;
@@ -8,28 +8,22 @@ use crate::workload::Workload;
 ///
 /// The source is Maguluri, Srikant, Ying, "Stochastic models of load balancing and scheduling in
 /// cloud computing clusters", INFOCOM 2012, based on Tassiulas and Ephremides, IEEE Transactions on
-/// Automatic Control 37(12), 1992. We use the version in continuous time with preemption that the
-/// MSR paper uses for its comparison. The schedules are limited to `u ≤ Q`, which is also
+/// Automatic Control 37(12), 1992, in the version in continuous time with preemption that the MSR
+/// paper uses for its comparison. The schedules are limited to `u ≤ Q`, which is also
 /// throughput-optimal and much better if a schedule contains many jobs.
-///
 /// The *weighted* form `argmax Σ_i c_i Q_i^a u_i`, where `u ≤ Q` and `c, a > 0`, is also
-/// throughput-optimal. The Lyapunov function is `Σ c_i Q_i^(a+1)/μ_i` (Eryilmaz, Srikant, Perkins,
-/// IEEE/ACM Transactions on Networking 13(2), 2005). If `a < 1`, jobs have a shorter delay, because
-/// the rule tries to keep the server full instead of serving the longest queue.
+/// throughput-optimal, with the Lyapunov function `Σ c_i Q_i^(a+1)/μ_i` (Eryilmaz, Srikant,
+/// Perkins, IEEE/ACM Transactions on Networking 13(2), 2005). If `a < 1`, jobs have a shorter
+/// delay, because the rule tries to keep the server full instead of serving the longest queue.
 ///
-/// If `S` has a small number of maximal schedules (at most 20 000 counts in total), the maximum is
-/// exact. The weight of each schedule is updated after each event, which takes
-/// `O(maximal schedules)`. If two weights are equal, the first schedule in lexicographic order is
-/// used, so that the rule is a function of `Q` only. The values that are known from elsewhere use
-/// this tie-breaking. With four types it is 5 % better than keeping the current schedule.
-///
-/// Otherwise, the maximum is the solution of a bounded knapsack problem, which is found by branch
-/// and bound ([`Knapsack`]). The search starts with the current schedule, which is kept if no other
-/// schedule is better. It takes `O(K R)` if all jobs fit. If not, it takes a few times
-/// `O(K R log K)` to compute prices for the resources, after which one branch is usually enough.
-/// The worst case is exponential in `K`, so the search is stopped after a number of steps and
-/// returns the best schedule that was found, which is never worse than the current one. With 20 to
-/// 100 types, it takes 1 to 10 µs.
+/// If `S` has few maximal schedules (at most 20 000 counts in total), all of their weights are
+/// updated after each event. Ties are broken in lexicographic order, so that the rule is a function
+/// of `Q` only, which is 5 % better with four types than keeping the current schedule.
+/// Otherwise, it is the solution of a bounded knapsack problem by branch and bound ([`Knapsack`]),
+/// and the current schedule is kept if no other one is better. This takes `O(K R)` if all jobs fit,
+/// or else a few times `O(K R log K)` to compute prices for the resources, after which one branch
+/// is usually enough: 1 to 10 µs with 20 to 100 types. The worst case is exponential in `K`, so the
+/// search stops after a number of steps with the best schedule that was found.
 #[derive(Clone, Debug)]
 pub struct MaxWeight {
     pub(super) weights: Weights,
@@ -37,12 +31,10 @@ pub struct MaxWeight {
     maximum: Maximum,
 }
 
-/// The maximum total number of counts for which all maximal schedules are scanned.
-const WORK: usize = 20_000;
+const SCANNED_COUNTS: usize = 20_000;
 
-/// The maximum number of search steps, which take about 10 µs. It is reached if many schedules have
-/// nearly the same weight, for example with the prices of the program.
-const STEPS: usize = 1_000;
+/// They take 10 µs, and are needed if many schedules have nearly the same weight.
+const SEARCH_STEPS: usize = 1_000;
 
 const VISITS: usize = 2_000_000;
 
@@ -53,22 +45,16 @@ enum Maximum {
 }
 
 impl MaxWeight {
-    /// Creates the published rule, in which a job weighs the number of jobs of its type.
-    pub fn plain(workload: &Workload) -> Self {
+    #[cfg(test)]
+    pub(crate) fn plain(workload: &Workload) -> Self {
         MaxWeight::weighted(workload, &MaxWeightConfig::plain(workload.types().len()))
     }
 
-    /// Creates the rule with the given weights.
-    pub fn weighted(workload: &Workload, policy: &MaxWeightConfig) -> Self {
-        MaxWeight::new(workload, Weights::of_policy(policy))
-    }
-
-    fn new(workload: &Workload, weights: Weights) -> Self {
+    pub(crate) fn weighted(workload: &Workload, policy: &MaxWeightConfig) -> Self {
         let packing = Packing::new(workload);
-        let types = packing.types();
         MaxWeight {
-            weights,
-            chosen: vec![0; types],
+            weights: Weights::of_policy(policy),
+            chosen: vec![0; packing.types()],
             maximum: match few_maximal(&packing) {
                 Some(schedules) => Maximum::Scan(Scan::new(&schedules)),
                 None => Maximum::Bound(Box::new(Bound::new(&packing))),
@@ -85,8 +71,7 @@ impl MaxWeight {
         }
     }
 
-    /// Returns the schedule with the maximum weight after this event. Returns `None` after the
-    /// event of a clock, which does not change any weight.
+    /// Returns the schedule with the maximum weight after this event; `None` for a clock.
     pub(super) fn choose(&mut self, event: Event, system: &System) -> Option<&[u32]> {
         let (i, before) = match event {
             Event::Arrival(i) => (i, system.present(i) - 1),
@@ -109,9 +94,8 @@ impl MaxWeight {
         match &mut self.maximum {
             Maximum::Scan(scan) => {
                 scan.worths.fill(0);
-                for i in 0..self.chosen.len() {
-                    scan.update(i, [0, system.present(i)], weights);
-                }
+                let types = 0..self.chosen.len();
+                types.for_each(|i| scan.update(i, [0, system.present(i)], weights));
                 scan.choose(&mut self.chosen);
             }
             Maximum::Bound(bound) => {
@@ -158,11 +142,11 @@ impl Policy for MaxWeight {
 }
 
 pub(super) fn few_maximal(packing: &Packing) -> Option<Vec<Schedule>> {
-    maximal(packing, WORK / packing.types(), VISITS)
+    maximal(packing, SCANNED_COUNTS / packing.types(), VISITS)
 }
 
-/// The weights of all maximal schedules. It is enough to use these, because each `u ≤ Q` is part of
-/// a maximal schedule `m`, and the weight of `min(m, Q) ∈ S` is at least as large.
+/// The weights of all maximal schedules, which are enough, because each `u ≤ Q` is part of a
+/// maximal schedule `m`, and the weight of `min(m, Q) ∈ S` is at least as large.
 #[derive(Clone, Debug)]
 struct Scan {
     counts: Vec<Vec<u32>>,
@@ -207,11 +191,10 @@ struct Bound {
 
 impl Bound {
     fn new(packing: &Packing) -> Self {
-        let most: Vec<u32> = (0..packing.types())
-            .map(|i| packing.max_jobs_alone(i))
-            .collect();
+        let most = (0..packing.types()).map(|i| packing.max_jobs_alone(i));
+        let most: Vec<u32> = most.collect();
         Bound {
-            knapsack: Knapsack::new(packing).at_most(STEPS),
+            knapsack: Knapsack::new(packing).at_most(SEARCH_STEPS),
             values: vec![0; most.len()],
             bounds: most.clone(),
             most,
@@ -229,22 +212,21 @@ impl Bound {
     }
 }
 
-/// The weight of a job of type `i`, which is `Q_i` or `c_i Q_i^a`. Weights are integers, so that
-/// sums have no rounding errors and a branch must improve the result by at least 1.
+/// The weight of a job of type `i`, `Q_i` or `c_i Q_i^a`, as an integer, so that sums have no
+/// rounding errors and a branch must improve the result by at least 1.
 #[derive(Clone, Debug)]
 pub(super) struct Weights {
     /// The values are scaled so that the maximum is [`UNIT`].
     worths: Vec<f64>,
     exponent: f64,
-    /// A table for small numbers of jobs. It is empty if the weight is the number of jobs.
+    /// The weights for few jobs. Empty if the weight is the number of jobs.
     few: Vec<Vec<u64>>,
 }
 
 const UNIT: f64 = (1 << 20) as f64;
 
-/// If a weight is larger than this, it only increases by 1 for each job. This keeps the sum of a
-/// few thousand weights below `2^53`. The weight is still unbounded, as the proof of stability
-/// requires.
+/// Above this, a weight only increases by 1 for each job: a few thousand sum up to less than
+/// `2^53`, but weights are unbounded, as the proof of stability requires.
 const MOST: f64 = (1_u64 << 42) as f64;
 
 const FEW: u64 = 1024;

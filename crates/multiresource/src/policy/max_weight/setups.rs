@@ -1,5 +1,5 @@
+use super::MaxWeightSetupConfig;
 use super::online::MaxWeight;
-use super::settings::MaxWeightSetupConfig;
 use crate::policy::capacity::{covers, reduce};
 use crate::policy::{Event, Policy, System};
 use crate::schedule::Schedule;
@@ -7,47 +7,41 @@ use crate::workload::Workload;
 
 /// MaxWeight for systems in which setups have a cost.
 ///
-/// The weight of a running job of type `i` is `w_i = c_i Q_i^a`, where `Q_i` is the number of jobs
-/// of this type in the system. After each event, the rule computes the schedule with the maximum
-/// weight as in [`MaxWeight`]. It then compares three actions based on the total weight `W` of the
-/// jobs that are running immediately after the action:
+/// A running job of type `i` weighs `w_i = c_i Q_i^a`, where `Q_i` is the number of jobs of this
+/// type in the system. After each event, the rule computes the best schedule as in [`MaxWeight`],
+/// and compares three actions by the total weight `W` of the jobs that run immediately after it:
 ///
-/// - *fill*: the running jobs continue, and waiting jobs that fit are started. They are sorted by
-///   the ratio of the weight to the dominant share;
-/// - *drain*: the running jobs continue, and a waiting job only starts if it is part of the best
-///   schedule;
+/// - *fill*: the running jobs continue, and waiting jobs that fit start in descending order of the
+///   ratio of the weight to the dominant share;
+/// - *drain*: the running jobs continue, and only waiting jobs of the best schedule start;
 /// - *stop*: the jobs that are not part of the best schedule are stopped, which requires a setup
 ///   with rate `γ`. The jobs of the best schedule start as soon as they fit.
 ///
-/// The time of *drain* is the maximum of `H(e_i)/μ_i`, where `e_i` is the number of jobs of type
-/// `i` that are not part of the best schedule. The time of *stop* is `H(e)/γ`, where `e` is the
-/// total number of such slots and setups. `H(e)` is the mean of the maximum of `e` unit
-/// exponentials. The loss of an action is `(W(best) − W(action)) · time`, and the loss of *drain*
-/// is multiplied by *haste*. The action with the smaller loss is used instead of *fill* if
+/// Let `H(e)` be the mean of the maximum of `e` unit exponentials. The time of *drain* is the
+/// maximum of `H(e_i)/μ_i`, where `e_i` is the number of jobs of type `i` that are not part of the
+/// best schedule. The time of *stop* is `H(e)/γ`, where `e` is the total number of such slots and
+/// setups. The loss of an action is `(W(best) − W(action)) · time`, multiplied by *haste* for
+/// *drain*. The action with the smaller loss is used instead of *fill* if
 ///
 /// ```text
 /// eagerness · (W(best) − W(fill)) · F > N · (W(fill) − W(action)) · time
 /// ```
 ///
 /// where `F` is the time until the jobs that are missing in *fill* are done at the rate of the best
-/// schedule, and `N` is the number of jobs in the system, all of which are delayed.
-///
-/// This rule was created for this project. For a system that serves one queue at a time, Duenyas
-/// and Van Oyen (Management Science 42, 1996) compare a setup with its backlog in the same way. In
-/// addition to the time of MaxWeight, a decision takes `O(K)`.
+/// schedule, and `N` is the number of jobs in the system, all of which are delayed. This rule was
+/// created for this project. For a system that serves one queue at a time, Duenyas and Van Oyen
+/// (Management Science 42, 1996) compare a setup with its backlog in the same way.
 #[derive(Clone, Debug)]
 pub struct MaxWeightSetups {
     best: MaxWeight,
-    knobs: [f64; 2],
-    setup_rate: f64,
+    policy: MaxWeightSetupConfig,
     rates: Vec<f64>,
     shares: Vec<f64>,
     weights: Vec<f64>,
-    /// The schedule with the maximum weight, which only contains jobs that are in the system.
     most: Schedule,
     fill: Schedule,
     ahead: Schedule,
-    room: Vec<u64>,
+    free: Vec<u64>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -58,20 +52,18 @@ enum Way {
 }
 
 impl MaxWeightSetups {
-    /// Creates the rule of a policy that was checked against this workload.
-    pub fn new(policy: &MaxWeightSetupConfig, workload: &Workload) -> Self {
+    pub(super) fn new(policy: &MaxWeightSetupConfig, workload: &Workload) -> Self {
         let types = workload.types();
         MaxWeightSetups {
             best: MaxWeight::weighted(workload, &policy.weights),
-            knobs: [policy.eagerness, policy.haste],
-            setup_rate: policy.setup_rate,
+            policy: policy.clone(),
             rates: types.iter().map(|t| t.service_rate()).collect(),
             shares: workload.dominant_shares(),
             weights: vec![0.0; types.len()],
             most: vec![0; types.len()],
             fill: vec![0; types.len()],
             ahead: vec![0; types.len()],
-            room: vec![0; workload.resources().len()],
+            free: vec![0; workload.resources().len()],
         }
     }
 
@@ -84,10 +76,9 @@ impl MaxWeightSetups {
         std::mem::swap(&mut self.fill, &mut self.ahead);
         self.fill(system, false);
         let way = self.way(system);
-        let starts = if way == Way::Fill {
-            &self.fill
-        } else {
-            &self.ahead
+        let starts = match way {
+            Way::Fill => &self.fill,
+            Way::Drain | Way::Stop => &self.ahead,
         };
         for (i, (count, most)) in starts.iter().zip(&self.most).enumerate() {
             while way == Way::Stop && system.running(i) > *most {
@@ -96,28 +87,28 @@ impl MaxWeightSetups {
             (0..*count).for_each(|_| system.start(i));
         }
         for i in 0..self.weights.len() {
-            system.set_clock(i, f64::from(system.held(i)) * self.setup_rate);
+            system.set_clock(i, f64::from(system.held(i)) * self.policy.setup_rate);
         }
     }
 
     /// Computes the jobs that can start. With `ahead`, only jobs of the best schedule can start.
     fn fill(&mut self, system: &System, ahead: bool) {
-        for (j, room) in self.room.iter_mut().enumerate() {
-            *room = system.free(j);
+        for (j, free) in self.free.iter_mut().enumerate() {
+            *free = system.free(j);
         }
         self.fill.fill(0);
         loop {
             let (fill, most) = (&self.fill, &self.most);
             let starts = system.queued().filter(|&i| {
                 let within = !ahead || system.running(i) + fill[i] < most[i];
-                within && fill[i] < system.waiting(i) && covers(&self.room, system.demand(i))
+                within && fill[i] < system.waiting(i) && covers(&self.free, system.demand(i))
             });
             let worth = |i: &usize| self.weights[*i] / self.shares[*i];
             let Some(i) = starts.max_by(|a, b| worth(a).total_cmp(&worth(b))) else {
                 return;
             };
             self.fill[i] += 1;
-            reduce(&mut self.room, system.demand(i));
+            reduce(&mut self.free, system.demand(i));
         }
     }
 
@@ -135,7 +126,7 @@ impl MaxWeightSetups {
             let more = running.saturating_sub(*most);
             slots += more + system.held(i);
             draining = draining.max(longest_of(more) / self.rates[i]);
-            draining = draining.max(longest_of(system.held(i)) / self.setup_rate);
+            draining = draining.max(longest_of(system.held(i)) / self.policy.setup_rate);
             jobs += system.present(i);
             if *most > filled {
                 backlog += system.present(i) as f64;
@@ -145,14 +136,14 @@ impl MaxWeightSetups {
         if best <= fill {
             return Way::Fill;
         }
-        let [eagerness, haste] = self.knobs;
-        let setups = longest_of(slots) / self.setup_rate;
-        let (way, lost) = if (best - stop) * setups < haste * (best - drain) * draining {
+        let setups = longest_of(slots) / self.policy.setup_rate;
+        let is_hasty = (best - stop) * setups < self.policy.haste * (best - drain) * draining;
+        let (way, lost) = if is_hasty {
             (Way::Stop, (fill - stop) * setups)
         } else {
             (Way::Drain, (fill - drain) * draining)
         };
-        if eagerness * (best - fill) * backlog > jobs as f64 * lost * pace {
+        if self.policy.eagerness * (best - fill) * backlog > jobs as f64 * lost * pace {
             way
         } else {
             Way::Fill

@@ -1,7 +1,7 @@
 use fixedbitset::FixedBitSet;
 
-use super::settings::{Admission, Backfill, Drain, EmptySlots, MsrConfig, Preemption};
 use super::slots::Slots;
+use super::{Admission, Backfill, Drain, EmptySlots, MsrConfig, Preemption};
 use crate::policy::capacity::{covers, reduce};
 use crate::policy::type_set::next;
 use crate::policy::{Event, Policy, System, in_words};
@@ -13,15 +13,13 @@ use crate::workload::Workload;
 const SWITCH: usize = 0;
 
 /// The online rule of a Markovian Service Rate policy (the MSR paper, §5.1 and §8.2). It uses one
-/// schedule until the switch clock rings, and then takes the route to the next schedule. A decision
-/// only checks the types that wait for a slot or are being drained, and the types with a different
-/// count after a switch.
+/// schedule until the switch clock rings, and then takes the route to the next schedule.
 #[derive(Clone, Debug)]
 pub struct Msr {
     policy: MsrConfig,
     service_rates: Vec<f64>,
     shares: Vec<f64>,
-    /// For each position in the loop, the types whose counts differ from the schedule before.
+    /// By position, the types with another count than before.
     differing: Vec<Vec<usize>>,
     leaving: Vec<Vec<(usize, f64)>>,
     /// Position in the loop of the working schedule, or of the destination of the route.
@@ -31,8 +29,7 @@ pub struct Msr {
     clocked: FixedBitSet,
     /// Set to `true` if no job fitted after the last decision in which any job could start.
     full: bool,
-    /// The capacity that is not in use and not reserved when jobs are admitted.
-    room: Vec<u64>,
+    free: Vec<u64>,
 }
 
 impl Msr {
@@ -63,7 +60,7 @@ impl Msr {
             slots: Slots::new(policy.schedule(0)),
             clocked: FixedBitSet::with_capacity(types),
             full: false,
-            room: vec![0; workload.resources().len()],
+            free: vec![0; workload.resources().len()],
             policy: policy.clone(),
         }
     }
@@ -76,7 +73,7 @@ impl Msr {
     fn is_moving(&self, i: usize) -> bool {
         match self.policy.route.drain {
             Drain::Concurrent => self.slots.moving.contains(i),
-            Drain::Sequential => next([&self.slots.moving], 0) == Some(i),
+            Drain::Sequential => self.slots.moving.ones().next() == Some(i),
         }
     }
 
@@ -94,9 +91,8 @@ impl Msr {
             None => (self.position + 1) % self.policy.order.len(),
         };
         let schedule = self.policy.schedule(self.position);
-        for &i in &self.differing[self.position] {
-            self.slots.aim(i, schedule[i], system);
-        }
+        let differing = self.differing[self.position].iter();
+        differing.for_each(|&i| self.slots.aim(i, schedule[i], system));
         self.working = false;
         system.count_switch();
         self.preempt(system);
@@ -108,12 +104,11 @@ impl Msr {
             return;
         }
         let mut from = 0;
-        while let Some(i) = next([&self.slots.moving, &self.slots.short], from) {
+        while let Some(i) = next([&self.slots.moving, &self.slots.short], &mut from) {
             while system.running(i) > self.slots.target[i] {
                 system.stop(i);
             }
             self.slots.set(i, self.slots.target[i], system);
-            from = i + 1;
         }
     }
 
@@ -121,7 +116,7 @@ impl Msr {
         while let Some(i) = self.next_to_lower(system) {
             self.lower(i, system);
         }
-        if next([&self.slots.moving], 0).is_none() {
+        if self.slots.moving.is_clear() {
             self.arrive(system);
         } else if self.policy.route.admission == Admission::Eager {
             self.admit(system);
@@ -142,7 +137,7 @@ impl Msr {
         };
         match self.policy.route.drain {
             Drain::Concurrent => slots.moving.ones().find(at_once),
-            Drain::Sequential => next([&slots.moving], 0).filter(at_once),
+            Drain::Sequential => slots.moving.ones().next().filter(at_once),
         }
     }
 
@@ -159,11 +154,10 @@ impl Msr {
         }
         while serving > target {
             serving -= 1;
-            // If a backfilled job uses the capacity of an empty slot, that job is put into setup
-            // instead.
+            // If a backfilled job uses the capacity of an empty slot, it is put into setup instead.
             if self.policy.empty_slots == EmptySlots::Phantom && system.fits(i) {
                 system.hold(i);
-                system.count_setup();
+                system.counters.setups += 1;
                 setups += 1;
             }
         }
@@ -176,61 +170,55 @@ impl Msr {
     fn arrive(&mut self, system: &mut System) {
         self.working = true;
         let mut from = 0;
-        while let Some(i) = next([&self.slots.short], from) {
+        while let Some(i) = next([&self.slots.short], &mut from) {
             self.slots.set(i, self.slots.target[i], system);
-            from = i + 1;
         }
         for (clock, rate) in &self.leaving[self.position] {
             system.set_clock(*clock, *rate);
         }
     }
 
-    /// Eager admission: increases the count of each type that does not have enough slots, in type
-    /// order, by the number that fits next to all slots that hold capacity.
+    /// Adds slots of the types that do not have enough, in type order, while they fit.
     fn admit(&mut self, system: &mut System) {
-        if next([&self.slots.short], 0).is_none() {
+        if self.slots.short.is_clear() {
             return;
         }
-        for (j, room) in self.room.iter_mut().enumerate() {
-            *room = system.free(j);
+        for (j, free) in self.free.iter_mut().enumerate() {
+            *free = system.free(j);
         }
         for i in self.slots.empty.ones() {
-            // The capacity of a slot without a job is held, but the system counts it as free. If
-            // backfilled jobs use it, no capacity is left for admission.
+            // The system counts the capacity of an empty slot as free. Backfilled jobs may use it.
             let empty = u64::from(self.slots.serving[i] - system.running(i));
-            for (room, d) in self.room.iter_mut().zip(system.demand(i)) {
-                *room = room.saturating_sub(empty * d);
+            for (free, d) in self.free.iter_mut().zip(system.demand(i)) {
+                *free = free.saturating_sub(empty * d);
             }
         }
         let mut from = 0;
-        while let Some(i) = next([&self.slots.short], from) {
+        while let Some(i) = next([&self.slots.short], &mut from) {
             let mut serving = self.slots.serving[i];
-            while serving < self.slots.target[i] && self.take_room(i, serving, system) {
+            while serving < self.slots.target[i] && self.take_slot(i, serving, system) {
                 serving += 1;
             }
             self.slots.set(i, serving, system);
-            from = i + 1;
         }
     }
 
-    /// Takes the capacity of one more slot of type `i`. Returns `false` if it is not available. A
-    /// slot for a backfilled job, which is already running, does not need any.
-    fn take_room(&mut self, i: usize, serving: u32, system: &System) -> bool {
+    /// Takes the capacity of one more slot of type `i`, unless a backfilled job already has it.
+    fn take_slot(&mut self, i: usize, serving: u32, system: &System) -> bool {
         if system.running(i) > serving {
             return true;
         }
-        let fits = covers(&self.room, system.demand(i));
+        let fits = covers(&self.free, system.demand(i));
         if fits {
-            reduce(&mut self.room, system.demand(i));
+            reduce(&mut self.free, system.demand(i));
         }
         fits
     }
 
     fn fill(&mut self, system: &mut System) {
         let mut from = 0;
-        while let Some(i) = next([&self.slots.empty], from) {
+        while let Some(i) = next([&self.slots.empty], &mut from) {
             self.fill_type(i, system);
-            from = i + 1;
         }
         self.full = self.may_backfill(system);
         while self.full
@@ -240,12 +228,12 @@ impl Msr {
         }
     }
 
-    /// Returns `true` if jobs without a slot can start. During a route, this is not the case if a
-    /// job is waiting for a slot of the destination or would be preempted into a setup at once.
+    /// Returns `true` if jobs without a slot can start: on a route, only if no job waits for a slot
+    /// of the destination and they would not be preempted into a setup at once.
     fn may_backfill(&self, system: &System) -> bool {
-        let may_lend =
-            || self.policy.preemption != Preemption::Setup && !self.slots.is_awaited(system);
-        self.policy.backfill == Backfill::FirstFit && (self.working || may_lend())
+        let setups = self.policy.preemption == Preemption::Setup;
+        self.policy.backfill == Backfill::FirstFit
+            && (self.working || !setups && !self.slots.is_awaited(system))
     }
 
     fn start(&mut self, i: usize, system: &mut System) {
@@ -266,9 +254,10 @@ impl Msr {
     fn evict(&mut self, i: usize, system: &mut System) -> bool {
         while !system.fits(i) {
             let surplus = self.slots.surplus.ones();
-            let youngest =
-                surplus.max_by_key(|&h| system.youngest_running(h).map(|job| job.number));
-            let Some(h) = youngest else { return false };
+            let youngest = |h: &usize| system.youngest_running(*h).map(|job| job.number);
+            let Some(h) = surplus.max_by_key(youngest) else {
+                return false;
+            };
             system.stop(h);
             self.slots.look(h, system);
         }
@@ -277,25 +266,19 @@ impl Msr {
 
     fn set_clocks(&mut self, system: &mut System) {
         let mut from = 0;
-        while let Some(i) = next([&self.slots.moving, &self.clocked], from) {
+        while let Some(i) = next([&self.slots.moving, &self.clocked], &mut from) {
             let rate = self.is_moving(i).then(|| self.clock_rate(i, system));
             self.set_clock(i, rate.unwrap_or(0.0), system);
-            from = i + 1;
         }
     }
 
-    /// Returns the rate at which a type that is being drained loses slots that do not have a job.
     fn clock_rate(&self, i: usize, system: &System) -> f64 {
-        match self.policy.preemption {
-            Preemption::Setup => {
-                let rate = self.policy.setup_rate.expect("setups have a rate");
-                f64::from(self.slots.setups[i]) * rate
-            }
-            _ => {
-                let empty = self.slots.serving[i].saturating_sub(system.running(i));
-                f64::from(empty) * self.service_rates[i]
-            }
+        if self.policy.preemption == Preemption::Setup {
+            let rate = self.policy.setup_rate.expect("setups have a rate");
+            return f64::from(self.slots.setups[i]) * rate;
         }
+        let empty = self.slots.serving[i].saturating_sub(system.running(i));
+        f64::from(empty) * self.service_rates[i]
     }
 
     fn go_to(&mut self, position: usize, system: &mut System) {
@@ -339,27 +322,25 @@ impl Msr {
         }
     }
 
-    /// Removes the slot of a completed job of type `i` if the type is draining.
     fn lose_slot(&mut self, i: usize, system: &mut System) {
         if self.policy.preemption != Preemption::None {
             return;
         }
         let slots = &self.slots;
-        // Whether the type was draining before this completion. If a surplus job has ended, no
-        // slot is lost.
+        // Whether the type was draining before this completion. A surplus job has no slot to lose.
         let before = slots.serving[i].max(system.running(i) + 1) > slots.target[i];
         let moving = match self.policy.route.drain {
             Drain::Concurrent => before,
-            Drain::Sequential => before && next([&slots.moving], 0).is_none_or(|first| first >= i),
+            Drain::Sequential => {
+                before && slots.moving.ones().next().is_none_or(|first| first >= i)
+            }
         };
         if moving && system.running(i) < slots.serving[i] {
             self.slots.set(i, self.slots.serving[i] - 1, system);
         }
     }
 
-    /// Starts jobs after an arrival or a completion that does not change the slots. Waiting jobs of
-    /// this type can start in its slots, and jobs of other types only if they were blocked by
-    /// backfilled jobs.
+    /// Starts jobs if no slots have changed, of other types if backfilled jobs blocked them.
     fn refill(&mut self, event: Event, system: &mut System) {
         match event {
             Event::Arrival(i) | Event::Completion(i) if self.policy.backfill == Backfill::None => {
@@ -388,9 +369,7 @@ impl Policy for Msr {
 
     fn begin(&mut self, system: &mut System) {
         self.arrive(system);
-        for i in 0..self.shares.len() {
-            system.offer(i, self.slots.serving[i]);
-        }
+        (0..self.shares.len()).for_each(|i| system.offer(i, self.slots.serving[i]));
     }
 
     fn react(&mut self, event: Event, system: &mut System) {
@@ -413,9 +392,7 @@ impl Policy for Msr {
     }
 
     fn changed(&mut self, system: &mut System) {
-        for i in 0..self.shares.len() {
-            self.slots.look(i, system);
-        }
+        (0..self.shares.len()).for_each(|i| self.slots.look(i, system));
         if self.working {
             self.fill(system)
         } else {
@@ -426,12 +403,11 @@ impl Policy for Msr {
     fn describe_state(&self, names: &[&str], _: &System) -> Option<String> {
         let (schedule, reached) = self.schedule();
         let slots = in_words(schedule.iter().copied().enumerate(), names);
-        Some(if reached {
-            format!("uses the schedule of {slots} until its clock rings")
-        } else {
-            format!(
+        Some(match reached {
+            true => format!("uses the schedule of {slots} until its clock rings"),
+            false => format!(
                 "moves to the schedule of {slots}; jobs that do not have a slot in it run to completion"
-            )
+            ),
         })
     }
 
@@ -447,9 +423,7 @@ impl Policy for Msr {
 
     fn let_go(&mut self, system: &mut System) {
         system.stop_clocks();
-        for i in 0..self.shares.len() {
-            system.offer(i, 0);
-        }
+        (0..self.shares.len()).for_each(|i| system.offer(i, 0));
         self.clocked = FixedBitSet::with_capacity(self.shares.len());
     }
 }

@@ -2,10 +2,9 @@ use fixedbitset::FixedBitSet;
 
 use super::super::System;
 
-/// The slots of each type, together with the slots of the destination schedule. The types for which
-/// the numbers of slots, running jobs and destination slots differ are kept in sets, so that a
-/// decision does not check any other types. If the slots of a type have changed, or if one of its
-/// jobs has been started or stopped, [`Slots::look`] must be called.
+/// The slots of each type. The types for which the numbers of slots, running jobs and destination
+/// slots differ are kept in sets, so that decisions skip the others. [`Slots::look`] must be called
+/// for a type whose slots or running jobs have changed.
 #[derive(Clone, Debug)]
 pub(super) struct Slots {
     pub serving: Vec<u32>,
@@ -22,19 +21,17 @@ pub(super) struct Slots {
 impl Slots {
     pub(super) fn new(schedule: &[u32]) -> Self {
         let none = FixedBitSet::with_capacity(schedule.len());
-        let mut slots = Slots {
+        let mut empty = none.clone();
+        empty.extend((0..schedule.len()).filter(|i| schedule[*i] > 0));
+        Slots {
             serving: schedule.to_vec(),
             setups: vec![0; schedule.len()],
             target: schedule.to_vec(),
             moving: none.clone(),
             short: none.clone(),
-            empty: none.clone(),
+            empty,
             surplus: none,
-        };
-        for (i, count) in schedule.iter().enumerate() {
-            slots.empty.set(i, *count > 0);
         }
-        slots
     }
 
     pub(super) fn set(&mut self, i: usize, serving: u32, system: &mut System) {

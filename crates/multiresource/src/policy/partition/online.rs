@@ -1,27 +1,23 @@
 use std::collections::HashSet;
 
-use super::settings::PartitionConfig;
+use super::PartitionConfig;
 use crate::policy::hosts::{Hosts, Openings};
 use crate::policy::{Event, Policy, System};
 use crate::workload::{Fleet, JobType};
 
-/// The clock that ends an assignment. Clock `1 + i` ends an empty type-i slot of a server that is
-/// changing.
+/// Ends an assignment. Clock `1 + i` ends an empty type-i slot of a server that is changing.
 const SWITCH: usize = 0;
 
 /// Each server of a fleet has the slots of its schedule. A job starts in a free slot of its type.
 ///
-/// If there are several assignments, a clock is used to switch from one to the next. A server whose
-/// schedule changes does not start any jobs until all of its slots have ended. A slot that does not
-/// have a job ends at the rate of a job. After that, all of these servers are changed at the same
-/// time. This means that the number of slots of each type is a Markov chain that does not depend on
-/// the arrivals. With Poisson arrivals and exponential sizes, the queue of a type is positive
-/// recurrent if `λ_i E[S_i]` is less than the mean number of its slots. If the rule takes over, the
-/// jobs that do not have a slot leave after a finite mean time.
-///
-/// If a job needs several servers, its slots are on a fixed set of servers. If there are any such
+/// If there are several assignments, a clock switches from one to the next. A server whose schedule
+/// changes starts no jobs until all of its slots have ended, those without a job at the rate of a
+/// job. All of these servers are then changed at the same time, so the number of slots of each type
+/// is a Markov chain that does not depend on the arrivals. With Poisson arrivals and exponential
+/// sizes, the queue of a type is positive recurrent if `λ_i E[S_i]` is less than the mean number of
+/// its slots. Jobs of another rule, without a slot, leave after a finite mean time.
+/// A job that needs several servers has its slots on a fixed set of servers. If there are any such
 /// jobs, all servers are emptied for each switch.
-///
 /// A decision takes `O(K)`, and a switch takes `O(N K)`. This rule was created for this project.
 /// Its chain is the same as the chain of a Markovian Service Rate policy (the MSR paper, §5.1).
 #[derive(Clone, Debug)]
@@ -34,7 +30,6 @@ pub struct Partition {
     position: usize,
     leaving: Vec<bool>,
     left: u64,
-    /// The number of slots without a job on the servers that are changing, for each type.
     phantoms: Vec<u64>,
     openings: Openings,
     gangs: Gangs,
@@ -90,8 +85,7 @@ impl Gangs {
 }
 
 impl Partition {
-    /// Creates the rule.
-    pub fn new(policy: &PartitionConfig, fleet: &Fleet) -> Self {
+    pub(in crate::policy) fn new(policy: &PartitionConfig, fleet: &Fleet) -> Self {
         let assignments = 0..policy.assignments.len();
         let types = fleet.types();
         let teams = |m| {
@@ -102,13 +96,11 @@ impl Partition {
             types.iter().enumerate().map(of_type).collect()
         };
         let places = |m| policy.places(m).iter().map(|(_, s)| *s as u32).collect();
+        let rates = assignments.clone().map(|m| policy.leaving_rate(m));
         Partition {
             schedules: policy.schedules.clone(),
             places: assignments.clone().map(places).collect(),
-            leaving_rates: assignments
-                .clone()
-                .map(|m| policy.leaving_rate(m))
-                .collect(),
+            leaving_rates: rates.collect(),
             service_rates: types.iter().map(|t| t.service_rate()).collect(),
             position: 0,
             leaving: vec![false; fleet.servers()],
@@ -117,7 +109,7 @@ impl Partition {
             openings: Openings::none_of(types.len(), fleet.servers()),
             gangs: Gangs {
                 nodes: types.iter().map(|t| t.nodes()).collect(),
-                teams: assignments.clone().map(teams).collect(),
+                teams: assignments.map(teams).collect(),
                 ..Gangs::default()
             },
         }
@@ -160,11 +152,8 @@ impl Partition {
 
     fn start_gang(&mut self, i: usize, system: &mut System) -> bool {
         // If a job needs several servers, all servers must be changed at the same time.
-        if self.leaving[0] {
-            return false;
-        }
-        let found = self.gangs.find(i, system.fleet());
-        let (Some(team), Some(number)) = (found, system.nth_number(i, 0)) else {
+        let found = (!self.leaving[0]).then(|| self.gangs.find(i, system.fleet()));
+        let (Some(team), Some(number)) = (found.flatten(), system.nth_number(i, 0)) else {
             return false;
         };
         system.start_on(i, &team);
@@ -200,9 +189,7 @@ impl Partition {
                 self.phantoms[i] = (teams.len() as u64).saturating_sub(running);
             }
         }
-        for i in 0..self.phantoms.len() {
-            self.set_phantom_clock(i, system);
-        }
+        (0..self.phantoms.len()).for_each(|i| self.set_phantom_clock(i, system));
         self.arrive_if_empty(system);
     }
 
@@ -256,16 +243,16 @@ impl Policy for Partition {
             Event::Completion(i) => {
                 let hosts = system.fleet();
                 if self.gangs.running.remove(&system.ended()) {
-                    self.gangs.free[i].push(hosts.freed().to_vec());
+                    self.gangs.free[i].push(hosts.freed.clone());
                 }
-                for &n in hosts.freed() {
+                for &n in &hosts.freed {
                     if self.leaving[n] {
                         self.left -= 1
                     } else {
                         self.look(n, hosts)
                     }
                 }
-                if hosts.freed().iter().any(|n| self.leaving[*n]) {
+                if hosts.freed.iter().any(|n| self.leaving[*n]) {
                     self.arrive_if_empty(system)
                 } else {
                     self.start_all(system)

@@ -1,4 +1,4 @@
-use super::settings::{TdcConfig, TdcOrder, TdcParameters};
+use super::{TdcConfig, TdcOrder, TdcParameters};
 use crate::policy::System;
 use crate::policy::capacity::{PackedDemand, Words};
 use crate::policy::drain::{DrainEstimator, prices};
@@ -26,7 +26,7 @@ pub(super) struct OfType<U> {
     /// E\[S_i\].
     pub mean: f64,
     pub alone: u32,
-    /// The maximum amounts for this type and longer types if a job of this type starts on its own.
+    /// The amounts that this type and longer types may use if one of its jobs starts on its own.
     pub open: U,
 }
 
@@ -71,9 +71,7 @@ impl<U: Words> Fixed<U> {
     }
 }
 
-/// Returns the amounts that can be used by type `i` and longer types if a job of type `i` starts on
-/// its own. This is the capacity minus `part` of the needs of the shorter jobs that arrive while it
-/// runs.
+/// Returns the capacity minus `part` of the needs of the shorter jobs that arrive meanwhile.
 fn left_for_shorter(workload: &Workload, packing: &Packing, i: usize, part: f64) -> Vec<u64> {
     let mean = workload.types()[i].mean_size();
     let brings = |j: usize| -> f64 {
@@ -86,7 +84,7 @@ fn left_for_shorter(workload: &Workload, packing: &Packing, i: usize, part: f64)
         each.sum()
     };
     let capacity = packing.capacity().iter().enumerate();
-    let left = capacity.map(|(j, room)| (*room as f64 - part * brings(j)).max(0.0) as u64);
+    let left = capacity.map(|(j, all)| (*all as f64 - part * brings(j)).max(0.0) as u64);
     left.collect()
 }
 
@@ -105,18 +103,17 @@ pub(super) enum DrainMode {
     /// Add one more, then keep running jobs where possible, the longest first.
     OneMore,
     /// Add as many jobs as possible, then keep running jobs where possible.
-    All,
+    Most,
 }
 
 impl DrainMode {
-    pub(super) const WAYS: [DrainMode; 3] =
-        [DrainMode::Keeping, DrainMode::OneMore, DrainMode::All];
+    pub(super) const ALL: [Self; 3] = [Self::Keeping, Self::OneMore, Self::Most];
 }
 
 #[derive(Clone, Debug)]
 pub(super) struct DecisionState<U> {
     pub running: Vec<u32>,
-    /// Q, at most the number of each type that an empty server holds.
+    /// Q, at most what an empty server holds.
     pub there: Vec<u32>,
     pub long: Vec<usize>,
     pub waiting: Vec<usize>,
@@ -150,7 +147,7 @@ impl<U: Words> DecisionState<U> {
     }
 
     pub(super) fn look(&mut self, fixed: &Fixed<U>, system: &System) {
-        self.used.as_mut().copy_from_slice(system.room.used());
+        self.used.as_mut().copy_from_slice(&system.server.used);
         self.waiting.clear();
         for (i, own) in fixed.types.iter().enumerate() {
             let present = system.present(i);
@@ -207,8 +204,18 @@ impl<U: Words> Target<U> {
         self.used = fixed.empty.clone();
         let leads = match lead {
             Lead::None => return None,
-            Lead::Type(i, making) => {
-                self.make_room(i, making, fixed, state);
+            Lead::Type(i, mode) => {
+                let count = match mode {
+                    DrainMode::Keeping => {
+                        fixed.packed.take(&mut self.used, i, 1);
+                        self.keep_longest(fixed, state);
+                        fixed.packed.give(&mut self.used, i, 1);
+                        state.there[i] - self.jobs[i]
+                    }
+                    DrainMode::OneMore => (state.running[i] + 1).min(state.there[i]),
+                    DrainMode::Most => state.there[i],
+                };
+                self.add(i, count, fixed, state);
                 i
             }
             Lead::Schedule(s) => self.follow(&fixed.schedules[s], fixed, state)?,
@@ -219,26 +226,6 @@ impl<U: Words> Target<U> {
         self.keep_longest(fixed, state);
         self.fill(fixed, state);
         Some(leads)
-    }
-
-    fn make_room(
-        &mut self,
-        i: usize,
-        making: DrainMode,
-        fixed: &Fixed<U>,
-        state: &DecisionState<U>,
-    ) {
-        let one_more = (state.running[i] + 1).min(state.there[i]);
-        match making {
-            DrainMode::Keeping => {
-                fixed.packed.take(&mut self.used, i, 1);
-                self.keep_longest(fixed, state);
-                fixed.packed.give(&mut self.used, i, 1);
-                self.add(i, state.there[i] - self.jobs[i], fixed, state);
-            }
-            DrainMode::OneMore => self.add(i, one_more, fixed, state),
-            DrainMode::All => self.add(i, state.there[i], fixed, state),
-        }
     }
 
     fn follow(

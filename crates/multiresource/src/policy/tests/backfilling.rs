@@ -34,7 +34,6 @@ fn easy_does_not_delay_the_head() {
     assert_eq!(stage.finish(0, 5, 16.0), "+1:2");
 }
 
-/// The decisions are the same if the limits are equal to the sizes, also after a takeover.
 #[test]
 fn easy_uses_limits() {
     let mut stage = backfilling(&cores(), Backfilling::easy(Estimates::Limits));

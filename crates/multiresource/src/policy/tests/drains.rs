@@ -8,10 +8,7 @@ use crate::policy::{
 use crate::schedule::Packing;
 
 fn one_or_all() -> Workload {
-    let text = "{kind: multiresource, time_unit: s, server: {capacity: {cpu: 10}}, jobs: [
-  {name: light, demand: {cpu: 1}, arrival_rate: 4, mean_size: 1},
-  {name: heavy, demand: {cpu: 10}, arrival_rate: .3, mean_size: 1}]}";
-    Workload::parse(text, "t").unwrap().workload
+    one_server(10, &[(1, 4.0, 1.0), (10, 0.3, 1.0)])
 }
 
 /// The time until `k` of `n` identical jobs end is `E[S] (H_n − H_{n−k})`, within 10 %.

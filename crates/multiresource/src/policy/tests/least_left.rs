@@ -15,8 +15,7 @@ fn least_left_first_preempts_jobs_with_more_remaining_work() {
     assert_eq!(arrive(1, 0.0, 3.0), [None, Some(0)]);
     assert_eq!(arrive(0, 0.0, 5.5), [Some(1), Some(0)]);
     assert_eq!(arrive(0, 1.0, 3.0), [Some(2), Some(0)]);
-    // The values are `.6 × 1`, `3 × 1`, `2 × 2` and `4.5 × 1`. The third does not fit, but the
-    // fourth does.
+    // Of `.6 × 1`, `3 × 1`, `2 × 2` and `4.5 × 1`, the third does not fit, but the fourth does.
     assert_eq!(arrive(0, 1.0, 0.6), [Some(1), None]);
     rule.take_over(&mut system);
     assert_eq!([system.running(0), system.running(1)], [3, 0]);

@@ -12,7 +12,6 @@ pub(super) struct Known {
     expected: f64,
 }
 
-/// Calls `check` with the time, the jobs before each decision, and the running jobs after it.
 pub(super) fn drive(
     workload: &Workload,
     policy: Box<dyn Policy>,

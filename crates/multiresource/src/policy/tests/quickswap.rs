@@ -2,7 +2,6 @@ use super::*;
 use crate::policy::{AdaptiveMsrConfig, StaticQuickswapConfig, Switching};
 use rand::{RngExt, SeedableRng};
 
-/// Four servers. A light job (type 0) needs one server, and a heavy job (type 1) needs all of them.
 fn four() -> Workload {
     servers(4, &[1, 4])
 }
@@ -200,16 +199,7 @@ fn patience_admits_other_jobs() {
 }
 
 fn lengths(jobs: [(u32, f64); 3]) -> Workload {
-    let job = |(demand, mean)| {
-        format!(
-            "{{name: t{demand}, demand: {{cpu: {demand}}}, arrival_rate: .001, mean_size: {mean}}}"
-        )
-    };
-    let jobs = jobs.map(job).join(", ");
-    let text = format!(
-        "{{kind: multiresource, time_unit: s, server: {{capacity: {{cpu: 10}}}}, jobs: [{jobs}]}}"
-    );
-    Workload::parse(&text, "lengths").unwrap().workload
+    one_server(10, &jobs.map(|(demand, mean)| (demand, 0.001, mean)))
 }
 
 #[test]

@@ -21,10 +21,8 @@ fn held(stage: &Stage<dyn Policy>) -> [u32; 2] {
     [0, 1].map(|i| stage.system.held(i))
 }
 
-/// The weight of `n ≤ 4` light jobs is `n²/4`, and the weight of the heavy job is 1. At `γ = 10`, a
-/// stop has a loss of 0.1 for each of the `n + 1` jobs. The job is stopped if
-/// `eagerness (n²/4 − 1) > 0.1 (n + 1)`. With an eagerness of 0.3, this is true for `n = 4` but not
-/// for 3.
+/// `n ≤ 4` light jobs weigh `n²/4`, the heavy job 1. A stop loses 0.1 for each of `n + 1` jobs, so
+/// it needs `eagerness (n²/4 − 1) > 0.1 (n + 1)`: for 0.3, this is true for `n = 4` but not for 3.
 #[test]
 fn stops_a_job_when_the_gain_exceeds_the_setup_loss() {
     let workload = light_and_heavy();

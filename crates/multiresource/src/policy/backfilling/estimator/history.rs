@@ -4,10 +4,9 @@ use std::collections::HashMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::promise::JobFacts;
-use super::recent::RecentMean;
+use super::{JobFacts, RecentMean};
 
-/// The effective number of recent jobs that are used to compute the mean of a kind.
+/// The effective number of recent jobs that determine the mean of a kind.
 const LAST: u32 = 3;
 
 const IN_FILES: usize = 400;
@@ -28,10 +27,9 @@ pub(super) struct History {
 impl History {
     pub(super) fn new(kinds: &[Kind]) -> Self {
         let with_ends = kinds.iter().rev().zip(0..);
+        let known = with_ends.map(|(Kind(hash, mean), end)| (*hash, (*mean, end)));
         History {
-            kinds: with_ends
-                .map(|(Kind(hash, mean), end)| (*hash, (*mean, end)))
-                .collect(),
+            kinds: known.collect(),
             ends: kinds.len() as u64,
         }
     }
@@ -43,10 +41,9 @@ impl History {
         last.map(|(hash, (mean, _))| Kind(*hash, *mean)).collect()
     }
 
-    /// Returns the mean of similar jobs. If there are only a few similar jobs, the value is closer
-    /// to the mean of a wider kind and finally to the `usual` value.
-    pub(super) fn mean(&self, promise: &JobFacts, usual: f64) -> f64 {
-        kinds(promise).iter().fold(usual, |prior, hash| {
+    /// Returns the mean of similar jobs, mixed with wider kinds and `usual` if there are few.
+    pub(super) fn mean(&self, facts: &JobFacts, usual: f64) -> f64 {
+        kinds(facts).iter().fold(usual, |prior, hash| {
             let Some((RecentMean(count, mean), _)) = self.kinds.get(hash) else {
                 return prior;
             };
@@ -60,8 +57,8 @@ impl History {
         self.kinds.len()
     }
 
-    pub(super) fn learn(&mut self, promise: &JobFacts, part: f64) {
-        for hash in kinds(promise) {
+    pub(super) fn learn(&mut self, facts: &JobFacts, part: f64) {
+        for hash in kinds(facts) {
             let (mean, end) = self.kinds.entry(hash).or_default();
             mean.learn(part, LAST);
             *end = self.ends;
@@ -76,13 +73,12 @@ impl History {
     }
 }
 
-/// Returns the kinds of a job, from the widest to the narrowest: jobs with the same limit and
-/// share, jobs of the same user, and jobs for which all of these are the same. All unknown users
-/// count as one user, and all missing limits as the same limit.
-fn kinds(promise: &JobFacts) -> [u32; 3] {
-    let user = u64::from(promise.user);
-    let (limit, share) = (promise.limit.to_bits(), promise.share.to_bits());
-    let limited = u64::from(promise.limit.is_finite());
+/// Returns the kinds of a job, from the widest to the narrowest: the same limit and share, the same
+/// user, and all of these. Unknown users count as one user, and missing limits as one limit.
+fn kinds(facts: &JobFacts) -> [u32; 3] {
+    let user = u64::from(facts.user);
+    let (limit, share) = (facts.limit.to_bits(), facts.share.to_bits());
+    let limited = u64::from(facts.limit.is_finite());
     [
         [1, 0, limit, share],
         [2, user, limited, 0],

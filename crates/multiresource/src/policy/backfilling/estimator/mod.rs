@@ -1,19 +1,13 @@
 //! Estimates of the size of a job, based on its limit and on the jobs that have completed.
+//! They order the queue, while reservations are based on the limits, which a job cannot exceed, or
+//! on the estimate of a job without a limit. Only past completions and no random numbers are used,
+//! so a replay, the bridge and `drive` learn the same values.
 //!
-//! The estimates are used to order the queue. Reservations are based on the limits, because a job
-//! cannot exceed its limit. If a job does not have a limit, its estimate is used instead. Only past
-//! completions and no random numbers are used, so a replay, the bridge and `drive` learn the same
-//! values.
-//!
-//! The value that is learned from a job is called its *part*. It is the cube root of
-//! `size / limit`, or of the size in hours if there is no limit. The mean of cube roots lies
-//! between the geometric mean and the arithmetic mean. The geometric mean is the best choice to
-//! sort pairs of jobs, but the arithmetic mean takes into account the few jobs that block a server
-//! for a long time.
+//! The value that is learned from a job is its *part*: the cube root of `size / limit`, or of the
+//! size in hours. The mean of cube roots lies between the geometric mean, which sorts pairs of jobs
+//! best, and the arithmetic mean, which counts the few jobs that block a server for a long time.
 
 mod history;
-mod promise;
-mod recent;
 mod tree;
 mod worth;
 
@@ -22,13 +16,23 @@ use std::collections::VecDeque;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub use promise::JobFacts;
-
 pub(super) use history::finalized;
 use history::{History, Kind};
-use recent::{RecentMean, rounded};
 use tree::{FEATURES, Trees};
 pub use worth::{EstimateQuality, EstimatedCompletion, UserGroup, estimate_quality};
+
+/// The information about a job that is available when it arrives.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct JobFacts {
+    /// The hash of the user name, or 0 if the user is unknown.
+    pub user: u32,
+    /// The limit of the job \[time\], or infinity if it does not have a limit.
+    pub limit: f64,
+    /// The fraction of the scarcest resource that is used by the job, in the range `(0, 1]`.
+    pub share: f64,
+    /// The arrival time \[time\].
+    pub submitted: f64,
+}
 
 /// The method that is used to estimate the size of a job.
 #[derive(
@@ -59,7 +63,7 @@ pub enum RuntimeEstimate {
 }
 
 impl RuntimeEstimate {
-    /// All estimates and their names, in the order of declaration.
+    /// All estimates with their names, in the order of declaration.
     pub const NAMED: [(&'static str, Self); 4] = [
         ("limit", RuntimeEstimate::Limit),
         ("ratio", RuntimeEstimate::Ratio),
@@ -102,15 +106,38 @@ pub struct LearnedRuntimes {
     trees: Trees,
 }
 
-/// The effective number of recent jobs that are used to compute the usual part.
+/// A mean in which recent values have a higher weight than older values.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+struct RecentMean(
+    /// The number of values.
+    pub u32,
+    /// The mean.
+    pub f64,
+);
+
+impl RecentMean {
+    fn learn(&mut self, part: f64, last: u32) {
+        let RecentMean(count, mean) = self;
+        *count = count.saturating_add(1);
+        *mean = rounded(*mean + (part - *mean) / f64::from(last.min(*count)));
+    }
+}
+
+/// Rounds a number to five digits so that files are small. Values in memory are rounded as well, so
+/// that loading a file does not change the estimates.
+fn rounded(x: f64) -> f64 {
+    let scale = 10_f64.powi(4 - (x.abs().log10().floor() as i32).clamp(-300, 300));
+    (x * scale).round() / scale
+}
+
+/// The effective number of recent jobs that determine the usual part.
 const USUAL: u32 = 200;
 
 /// The maximum and minimum number of recent completions to which the regression is fitted.
 const WINDOW: usize = 3000;
 const ENOUGH: usize = 100;
 
-/// An estimator that learns from completed jobs. If a job has completed, new estimates for the
-/// waiting jobs of the same user are more accurate than the previous ones.
+/// An estimator that learns from completed jobs.
 #[derive(Clone, Debug)]
 pub struct Estimator {
     estimate: RuntimeEstimate,
@@ -139,54 +166,51 @@ impl Estimator {
     }
 
     /// Returns the estimated size \[time\]: positive, finite, and at most the limit.
-    pub fn estimate(&self, promise: &JobFacts) -> f64 {
-        let usual = self.usual(promise);
+    pub fn estimate(&self, facts: &JobFacts) -> f64 {
+        let usual = self.usual(facts);
         let learned = match self.estimate {
-            RuntimeEstimate::Limit if promise.limit.is_finite() => {
-                return promise.limit.clamp(f64::MIN_POSITIVE, f64::MAX);
+            RuntimeEstimate::Limit if facts.limit.is_finite() => {
+                return facts.limit.clamp(f64::MIN_POSITIVE, f64::MAX);
             }
             RuntimeEstimate::Limit | RuntimeEstimate::Ratio => usual,
-            RuntimeEstimate::History => self.history.mean(promise, usual),
-            RuntimeEstimate::Tree => self.trees.predict(&self.features(promise)),
+            RuntimeEstimate::History => self.history.mean(facts, usual),
+            RuntimeEstimate::Tree => self.trees.predict(&self.features(facts)),
         };
-        // Other jobs have to make room for a wide job for a long time, which is in vain if its
-        // estimate is too short. So the wider a job is, the more its own limit counts.
-        let part = if promise.limit.is_finite() {
-            learned + promise.share.clamp(0.0, 1.0) * (usual - learned)
+        // Other jobs wait long for the start of a wide job, in vain if its estimate is too short.
+        // So the wider a job is, the more its own limit counts.
+        let part = if facts.limit.is_finite() {
+            learned + facts.share.clamp(0.0, 1.0) * (usual - learned)
         } else {
             learned
         };
-        // The value is clamped so that the result is valid for any values in the policy file.
-        let size = self.base(promise) * part.max(0.0).powi(3);
-        let most = promise.limit.min(f64::MAX);
+        // The result must be valid for any values in the policy file.
+        let size = self.base(facts) * part.max(0.0).powi(3);
+        let most = facts.limit.min(f64::MAX);
         size.clamp(self.least().min(most), most)
     }
 
-    /// Updates the estimator with a job that has ended. The job ran for the time `ran`.
-    pub fn learn(&mut self, promise: &JobFacts, ran: f64, now: f64) {
-        let part = rounded((ran.max(self.least()) / self.base(promise)).cbrt());
+    /// Learns from a job that has run for the time `ran`.
+    pub fn learn(&mut self, facts: &JobFacts, ran: f64, now: f64) {
+        let part = rounded((ran.max(self.least()) / self.base(facts)).cbrt());
         if self.estimate == RuntimeEstimate::Tree {
             if self.window.len() == WINDOW {
                 self.window.pop_front();
             }
-            self.window.push_back((self.features(promise), part));
+            self.window.push_back((self.features(facts), part));
             let today = (now / self.day).floor();
             if today > self.fitted && self.window.len() >= ENOUGH {
                 self.fitted = today;
                 self.trees = Trees::fit(self.window.make_contiguous());
             }
         }
-        if matches!(
-            self.estimate,
-            RuntimeEstimate::History | RuntimeEstimate::Tree
-        ) {
-            self.history.learn(promise, part);
+        if self.estimate >= RuntimeEstimate::History {
+            self.history.learn(facts, part);
         }
-        if promise.limit.is_finite() {
-            self.limited.learn(part, USUAL);
-        } else {
-            self.unlimited.learn(part, USUAL);
-        }
+        let mean = match facts.limit.is_finite() {
+            true => &mut self.limited,
+            false => &mut self.unlimited,
+        };
+        mean.learn(part, USUAL);
     }
 
     /// Returns the state to keep in a policy file, at most 12 kB.
@@ -199,38 +223,32 @@ impl Estimator {
         }
     }
 
-    fn features(&self, promise: &JobFacts) -> [f64; FEATURES] {
+    fn features(&self, facts: &JobFacts) -> [f64; FEATURES] {
         [
-            self.base(promise),
-            promise.share,
-            (promise.submitted / self.day).rem_euclid(1.0),
-            self.history.mean(promise, self.usual(promise)),
+            self.base(facts),
+            facts.share,
+            (facts.submitted / self.day).rem_euclid(1.0),
+            self.history.mean(facts, self.usual(facts)),
         ]
     }
 
-    /// Returns the usual part, rounded so that the size factor is a power of 2 and rarely changes.
-    ///
-    /// As a result, jobs are kept in the order of arrival if no better information is available.
-    /// Without rounding, the head of the queue changes while it waits for capacity, and jobs waited
-    /// longer than with limits on 3 of 4 logs.
-    fn usual(&self, promise: &JobFacts) -> f64 {
-        let limited = promise.limit.is_finite();
-        let RecentMean(count, mean) = if limited {
-            self.limited
-        } else {
-            self.unlimited
+    /// Returns the usual part, rounded so that the size factor is a power of 2 and, like the head
+    /// of the queue, rarely changes. Otherwise jobs waited longer than with limits on 3 of 4 logs.
+    fn usual(&self, facts: &JobFacts) -> f64 {
+        let RecentMean(count, mean) = match facts.limit.is_finite() {
+            true => self.limited,
+            false => self.unlimited,
         };
-        if count > 0 {
-            ((3.0 * mean.log2()).round() / 3.0).exp2()
-        } else {
-            1.0
+        match count {
+            0 => 1.0,
+            _ => ((3.0 * mean.log2()).round() / 3.0).exp2(),
         }
     }
 
     /// Returns the reference for relative sizes \[time\]: the limit, or an hour if there is none.
-    fn base(&self, promise: &JobFacts) -> f64 {
-        if promise.limit.is_finite() {
-            promise.limit.max(self.least())
+    fn base(&self, facts: &JobFacts) -> f64 {
+        if facts.limit.is_finite() {
+            facts.limit.max(self.least())
         } else {
             self.day / 24.0
         }

@@ -3,12 +3,11 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::recent::rounded;
+use super::rounded;
 
 /// The number of features of a job. The last one is the mean of similar jobs.
 pub(super) const FEATURES: usize = 4;
 
-/// The number of trees. Each tree has four leaves.
 const TREES: usize = 8;
 
 const RATE: f64 = 0.2;
@@ -107,18 +106,15 @@ impl Fitting {
         let bins = jobs.iter().map(|(features, _)| {
             std::array::from_fn(|i| thresholds[i].partition_point(|t| *t < features[i]) as u8)
         });
+        let left = jobs.iter().map(|(known, part)| part - known[FEATURES - 1]);
         Fitting {
             bins: bins.collect(),
-            left: jobs
-                .iter()
-                .map(|(known, part)| part - known[FEATURES - 1])
-                .collect(),
+            left: left.collect(),
             thresholds,
         }
     }
 
-    /// Returns the split that explains most of the residuals of these jobs. If no split explains
-    /// anything, no feature exceeds the threshold of the result.
+    /// Returns the split that explains most of the residuals of these jobs, or one without effect.
     fn split(&self, jobs: &[usize]) -> Split {
         let all: f64 = jobs.iter().map(|job| self.left[*job]).sum();
         let explained = |sum: f64, count: usize| sum * sum / (count as f64 + MORE);

@@ -1,3 +1,4 @@
+use std::cmp::Ordering;
 use std::collections::HashMap;
 
 use schemars::JsonSchema;
@@ -41,14 +42,11 @@ pub struct EstimateQuality {
     pub ratios: Option<[f64; 5]>,
 }
 
-/// The minimum number of jobs of a user that is in the group [`UserGroup::Many`].
-const MANY: usize = 30;
+const MANY_JOBS: usize = 30;
 
-/// The number of following jobs that each job is compared with. About as many compete in a queue.
-const NEAR: usize = 20;
+const COMPARED_JOBS: usize = 20;
 
-/// Returns the quality of the estimates for all users, and for users with many or few jobs. The
-/// jobs must be in the order of arrival.
+/// Returns the quality of estimates, in arrival order, by [`UserGroup`].
 pub fn estimate_quality(jobs: &[EstimatedCompletion]) -> [EstimateQuality; 3] {
     let mut counts: HashMap<u32, usize> = HashMap::new();
     for job in jobs {
@@ -57,41 +55,33 @@ pub fn estimate_quality(jobs: &[EstimatedCompletion]) -> [EstimateQuality; 3] {
     [UserGroup::All, UserGroup::Many, UserGroup::Few].map(|users| {
         let among = |job: &EstimatedCompletion| match users {
             UserGroup::All => true,
-            UserGroup::Many => job.user != 0 && counts[&job.user] >= MANY,
-            UserGroup::Few => job.user != 0 && counts[&job.user] < MANY,
+            UserGroup::Many => job.user != 0 && counts[&job.user] >= MANY_JOBS,
+            UserGroup::Few => job.user != 0 && counts[&job.user] < MANY_JOBS,
         };
-        worth_of(users, jobs, among)
-    })
-}
-
-fn worth_of(
-    users: UserGroup,
-    jobs: &[EstimatedCompletion],
-    among: impl Fn(&EstimatedCompletion) -> bool,
-) -> EstimateQuality {
-    let (mut right, mut pairs) = (0.0, 0);
-    let mut ratios = Vec::new();
-    for (n, job) in jobs.iter().enumerate().filter(|(_, job)| among(job)) {
-        ratios.push(job.estimate / job.size);
-        for other in jobs[n + 1..].iter().take(NEAR) {
-            let (sizes, estimates) = (
-                job.size.total_cmp(&other.size),
-                job.estimate.total_cmp(&other.estimate),
-            );
-            if sizes.is_ne() {
-                pairs += 1;
-                right += f64::from(u8::from(estimates == sizes))
-                    + 0.5 * f64::from(u8::from(estimates.is_eq()));
+        let (mut right, mut pairs) = (0.0, 0);
+        let mut ratios = Vec::new();
+        for (n, job) in jobs.iter().enumerate().filter(|(_, job)| among(job)) {
+            ratios.push(job.estimate / job.size);
+            for other in jobs[n + 1..].iter().take(COMPARED_JOBS) {
+                let sizes = job.size.total_cmp(&other.size);
+                let estimates = job.estimate.total_cmp(&other.estimate);
+                if sizes.is_ne() {
+                    pairs += 1;
+                    right += match estimates {
+                        Ordering::Equal => 0.5,
+                        _ => f64::from(u8::from(estimates == sizes)),
+                    };
+                }
             }
         }
-    }
-    ratios.retain(|ratio| ratio.is_finite());
-    ratios.sort_unstable_by(f64::total_cmp);
-    let quantile = |q: f64| ratios[((ratios.len() - 1) as f64 * q).round() as usize];
-    EstimateQuality {
-        users,
-        jobs: jobs.iter().filter(|job| among(job)).count(),
-        in_order: (pairs > 0).then(|| right / f64::from(pairs)),
-        ratios: (!ratios.is_empty()).then(|| [0.05, 0.25, 0.5, 0.75, 0.95].map(quantile)),
-    }
+        ratios.retain(|ratio| ratio.is_finite());
+        ratios.sort_unstable_by(f64::total_cmp);
+        let quantile = |q: f64| ratios[((ratios.len() - 1) as f64 * q).round() as usize];
+        EstimateQuality {
+            users,
+            jobs: jobs.iter().filter(|job| among(job)).count(),
+            in_order: (pairs > 0).then(|| right / f64::from(pairs)),
+            ratios: (!ratios.is_empty()).then(|| [0.05, 0.25, 0.5, 0.75, 0.95].map(quantile)),
+        }
+    })
 }

@@ -1,6 +1,6 @@
-//! This module determines the order of the loop. The step from `u` to `v` drains `Σ_i (u_i − v_i)⁺`
-//! slots. A loop drains half of its length in the L1 norm, so the best order is the solution of a
-//! symmetric travelling salesman problem.
+//! The order of the loop. The step from `u` to `v` drains `Σ_i (u_i − v_i)⁺` slots, so a loop
+//! drains half of its length in the L1 norm, and the best order is a symmetric travelling salesman
+//! tour.
 
 use itertools::Itertools;
 
@@ -22,8 +22,8 @@ pub fn lexicographic_order(schedules: &[Schedule]) -> Vec<usize> {
     all.sorted_by_key(|&s| &schedules[s]).collect()
 }
 
-/// Returns an order that drains as few jobs as possible. The order is exact for at most 12
-/// schedules and is found with the 2-opt heuristic if there are more.
+/// Returns the order that drains the fewest jobs, by the 2-opt heuristic for more than 12
+/// schedules.
 pub fn least_drain_order(schedules: &[Schedule]) -> Vec<usize> {
     let start = lexicographic_order(schedules);
     if schedules.len() <= 3 {
@@ -47,7 +47,7 @@ pub(super) fn distance(u: &[u32], v: &[u32]) -> u64 {
     pairs.map(|(u, v)| u64::from(u.abs_diff(*v))).sum()
 }
 
-/// Finds the shortest tour by dynamic programming (Held and Karp).
+/// Finds the shortest tour by dynamic programming (Held and Karp, J. SIAM 10, 1962).
 fn shortest_tour(n: usize, length: impl Fn(usize, usize) -> u64) -> Vec<usize> {
     let stops = n - 1;
     let mut best = vec![vec![(u64::MAX, 0); stops]; 1 << stops];

@@ -226,8 +226,7 @@ fn setup_optimum_lies_between_full_and_no_preemption() {
     assert!(least.is_sorted_by(|a, b| *a > 1.01 * b), "{least:?}");
 }
 
-/// The optimum must be the same as for the linear program of Manne in the same box. A preemption or
-/// a start is a flow that takes no time.
+/// A preemption or a start is a flow that takes no time.
 #[test]
 fn setup_box_optimum_matches_a_linear_program() {
     let gamma = 4.0;
@@ -301,7 +300,6 @@ fn assert_is_the_least(
     assert!(bounds.contains(&least), "{least} not in {bounds:?}");
 }
 
-/// The optimum must be the same as for the linear program of Manne in the same box.
 #[test]
 fn preemptive_box_optimum_matches_a_linear_program() {
     let workload = light_and_heavy();
@@ -342,7 +340,7 @@ fn preemptive_box_optimum_matches_a_linear_program() {
 #[test]
 fn neighbours_differ_by_one_job() {
     let schedules = [vec![0, 0], vec![0, 1], vec![1, 0], vec![2, 0]];
-    let [more, fewer] = [true, false].map(|up| sweep::neighbours(&schedules, up));
+    let [more, fewer] = [1, -1].map(|by| sweep::neighbours(&schedules, by));
     assert_eq!(more[0], [Some(2), Some(1)]);
     assert_eq!(more[1], [None, None]);
     assert_eq!(fewer[3], [Some(2), None]);

@@ -1,6 +1,5 @@
-//! This module computes the optimal mix of schedules. The linear program is program (7) of the MSR
-//! paper, with `n_h` servers of each shape `h`. It is solved by column generation, and the result
-//! includes a certificate.
+//! This module computes the optimal mix of schedules by column generation, with a certificate. The
+//! linear program is program (7) of the MSR paper, with `n_h` servers of each shape `h`:
 //!
 //! ```text
 //! maximize t   s.t.   Σ_h n_h Σ_{s∈S_h} π_hs u_hsi / b_i − t ≥ 0  (each type i),
@@ -14,10 +13,8 @@
 //! Operations Research 38, 1990). The certificate is the set of mixes and prices.
 //!
 //! A job that needs `g` servers (a gang) is replaced by `g` independent tasks, which are included
-//! in `b_i`. The bound is valid for every policy, but if there are gangs, it may not be possible to
-//! reach it.
-//!
-//! There is an error in the paper: the factor `μ_i` is missing in `ρ_i = λ_i/(πW)_i`.
+//! in `b_i`. The bound is valid for every policy, but with gangs, it may not be possible to reach
+//! it.
 
 mod exchange;
 mod fractions;

@@ -1,11 +1,9 @@
-/// The search ends if the relative gain for a step of 1 in the logarithm of the rate is less than
-/// this.
+/// The search ends if the relative gain per unit of the logarithm of the rate is less than this.
 const FLAT: f64 = 1e-4;
 
-/// Finds the minimum of a function of a rate that is less than `largest`. It uses Brent's method on
-/// a logarithmic scale, starting with a bracket around `start`, until the error of the logarithm of
-/// the rate is at most `tolerance`. It returns the rate and the minimum. If the function is
-/// monotonic, the search ends when the gain is less than [`FLAT`].
+/// Returns the rate below `largest` that minimizes a function, and the minimum, by Brent's method
+/// on a logarithmic scale from a bracket around `start`. It ends at this tolerance of the logarithm
+/// of the rate or, for a monotonic function, if the gain is less than [`FLAT`].
 pub(super) fn minimum(
     mut function: impl FnMut(f64) -> f64,
     start: f64,
@@ -13,13 +11,9 @@ pub(super) fn minimum(
     tolerance: f64,
 ) -> (f64, f64) {
     let ceiling = largest.ln();
-    let mut at = |x: f64| {
-        let is_below = x < ceiling;
-        if is_below {
-            function(x.exp())
-        } else {
-            f64::INFINITY
-        }
+    let mut at = |x: f64| match x < ceiling {
+        true => function(x.exp()),
+        false => f64::INFINITY,
     };
     let Some(bracket) = bracket(&mut at, start.ln(), ceiling) else {
         return (start, f64::INFINITY);

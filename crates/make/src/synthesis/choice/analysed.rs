@@ -1,6 +1,6 @@
 use super::claimed;
 use super::options::{Basis, Chosen};
-use crate::analysis::Cost;
+use crate::analysis::value;
 use crate::program::Solution;
 use crate::synthesis::partition::{Partitioned, partition};
 use crate::synthesis::proof::solved;
@@ -42,7 +42,7 @@ impl Analysed {
         })
     }
 
-    /// Returns the solution of the program.
+    /// The solution of the program.
     pub fn solution(&self) -> &Solution {
         match self {
             Analysed::Server(msr) => &msr.solution,
@@ -70,20 +70,15 @@ impl Analysed {
         Ok(Chosen::new(artifact, Basis::Given))
     }
 
-    /// Returns the partition of a fleet if no other rule can be better by a relevant margin.
+    /// Returns the partition if no other rule can be better by a relevant margin.
     pub(super) fn already_optimal(&self, fleet: &Fleet, objective: Objective) -> Option<Chosen> {
         let (slots, workload) = (self.slots()?, fleet.envelope());
-        let numbers = slots.numbers.clone()?;
+        let cost = value(slots.numbers.as_ref()?, workload, objective);
         let is_proved = Family::from(slots.policy.clone()).is_proved_stable(workload);
-        if objective == Objective::P99 || !is_proved {
-            return None;
-        }
-        let least = claimed::least(objective, workload);
-        let above = Cost { numbers }.value(workload, objective) / least - 1.0;
-        let chosen = self
-            .partitioned(fleet)
-            .ok()
-            .filter(|_| above <= RELEVANT_DIFFERENCE)?;
+        // This is infinite for a percentile, whose lower bound is 0.
+        let above = cost / claimed::least(objective, workload) - 1.0;
+        let is_optimal = is_proved && above <= RELEVANT_DIFFERENCE;
+        let chosen = self.partitioned(fleet).ok().filter(|_| is_optimal)?;
         Some(Chosen {
             basis: Basis::Analysis,
             skipped: vec![format!(
@@ -98,8 +93,7 @@ impl Analysed {
         match self {
             Analysed::Server(msr) => {
                 let selected = msr.routes.iter().find(|r| r.route == msr.policy.route);
-                let outlook = selected.and_then(|r| r.outlook.as_ref());
-                let outlook = outlook.expect("the selected route has an outlook");
+                let outlook = selected.expect("the selected route has an outlook");
                 TuningContext::new(fleet.envelope(), outlook.largest)
             }
             Analysed::Fleet(..) => TuningContext {
@@ -124,10 +118,8 @@ impl Analysed {
             }
             (own, _) => {
                 let run = run.map(|run| (run, options.objective));
-                Ok((
-                    claimed::artifact(fleet, (own.solution(), own.slots()), policy, run),
-                    None,
-                ))
+                let known = (own.solution(), own.slots());
+                Ok((claimed::artifact(fleet, known, policy, run), None))
             }
         }
     }
@@ -147,5 +139,5 @@ fn retuned(
         route: Some(turned.route),
         ..options.clone()
     };
-    of_solution(workload, &options, msr.solution).map(Box::new)
+    of_solution(workload, &options, msr.solution, None).map(Box::new)
 }

@@ -15,7 +15,9 @@
 pub mod one_or_all;
 mod paper;
 
-pub use paper::{PaperBounds, erlang_c};
+pub use paper::PaperBounds;
+#[cfg(test)]
+pub(crate) use paper::erlang_c;
 
 use rayon::prelude::*;
 
@@ -28,12 +30,12 @@ use synth_queues::ctmc::{
 };
 
 /// Returns `E[T] = Σ E[Q_i] / Σ λ_i` \[time\] for the mean number of jobs of each type.
-pub fn mean_response(numbers: &[f64], workload: &Workload) -> f64 {
+pub(crate) fn mean_response(numbers: &[f64], workload: &Workload) -> f64 {
     numbers.iter().sum::<f64>() / workload.total_arrival_rate()
 }
 
 /// Returns `Σ w_i E[T_i]` \[time\], where the weight `w_i` is the share of type i in the load.
-pub fn weighted_response(numbers: &[f64], workload: &Workload) -> f64 {
+pub(crate) fn weighted_response(numbers: &[f64], workload: &Workload) -> f64 {
     let pairs = numbers.iter().zip(workload.types());
     let responses = pairs.map(|(number, job_type)| number / job_type.arrival_rate());
     let shares = workload.load_shares();
@@ -41,7 +43,7 @@ pub fn weighted_response(numbers: &[f64], workload: &Workload) -> f64 {
 }
 
 /// Returns the [analysed](Objective::analysed) objective \[time\] for these numbers of jobs (K).
-pub fn value(numbers: &[f64], workload: &Workload, objective: Objective) -> f64 {
+pub(crate) fn value(numbers: &[f64], workload: &Workload, objective: Objective) -> f64 {
     match objective {
         Objective::Mean | Objective::P99 => mean_response(numbers, workload),
         Objective::Weighted => weighted_response(numbers, workload),
@@ -49,7 +51,7 @@ pub fn value(numbers: &[f64], workload: &Workload, objective: Objective) -> f64 
 }
 
 /// Returns the weights `w` (K, sum 1) with which [`value`] is `Σ w_i E[T_i]`.
-pub fn weights(workload: &Workload, objective: Objective) -> Vec<f64> {
+pub(crate) fn weights(workload: &Workload, objective: Objective) -> Vec<f64> {
     match objective {
         Objective::Mean | Objective::P99 => {
             let (types, all) = (workload.types().iter(), workload.total_arrival_rate());
@@ -86,7 +88,6 @@ const MOST_STEPS: usize = 200_000_000;
 
 const MEAN_ERROR: f64 = 1e-6;
 
-/// The maximum relative error of a tail probability.
 const TAIL_ERROR: f64 = 1e-8;
 
 /// The maximum error of a distribution that is used for percentiles.
@@ -201,8 +202,7 @@ impl<'a> TypeQueue<'a> {
     /// Returns `E[Q_i]` \[jobs\].
     ///
     /// # Errors
-    /// Returns an error if the type is unstable, or if the budget or the accuracy is not
-    /// sufficient.
+    /// Returns an error if the type is unstable or the budget or accuracy is not sufficient.
     pub fn mean_number(&self, budget: f64) -> Result<f64, AnalysisError> {
         self.check(budget)?;
         match self.by_rounds(budget, rounds::mean)? {
@@ -254,8 +254,7 @@ impl<'a> TypeQueue<'a> {
         Ok(solved)
     }
 
-    /// Returns `None` if matrices are cheaper, or if rounds fail and the budget suffices for
-    /// matrices.
+    /// Returns `None` if matrices are cheaper, or are within the budget and rounds fail.
     fn by_rounds<T>(
         &self,
         budget: f64,
@@ -271,8 +270,7 @@ impl<'a> TypeQueue<'a> {
         }
     }
 
-    /// Returns the response times; `None` if inaccurate, beyond the budget, or if sizes have
-    /// stages.
+    /// Returns the response times; `None` if inaccurate, beyond the budget, or of stages.
     pub fn survival(&self, numbers: TypeDistribution, budget: f64) -> Option<ResponseTimes> {
         let levels = match numbers {
             TypeDistribution::Rounds(own) if own.error() <= DISTRIBUTION_ERROR => own.law,
@@ -349,9 +347,9 @@ pub fn exact(
     (0..workload.types().len()).map(of_type).collect()
 }
 
-/// Returns the mean numbers by the approximation of section 6.4; infinite if a type is unstable.
-pub fn approximate(workload: &Workload, modulation: &Modulation) -> Vec<f64> {
-    let of_type = |i| PaperBounds::new(&modulation.queue(workload, i)).approximation;
+/// Returns the bounds and the approximation for each type (K).
+pub(crate) fn bounds(workload: &Workload, modulation: &Modulation) -> Vec<PaperBounds> {
+    let of_type = |i| PaperBounds::new(&modulation.queue(workload, i));
     let types = 0..workload.types().len();
     if types.len() * modulation.phases.len() > SIDE_BY_SIDE {
         types.into_par_iter().map(of_type).collect()
@@ -361,12 +359,12 @@ pub fn approximate(workload: &Workload, modulation: &Modulation) -> Vec<f64> {
 }
 
 /// Returns a lower bound on the work of [`exact`], which is about that of [`work`] itself \[ns\].
-pub fn least_work(workload: &Workload, modulation: &Modulation) -> f64 {
+pub(crate) fn least_work(workload: &Workload, modulation: &Modulation) -> f64 {
     (workload.types().len() * modulation.phases.len()) as f64 * LEAST
 }
 
 /// Estimates the work of [`exact`], very roughly \[ns\]; infinite if it exceeds `most`.
-pub fn work(
+pub(crate) fn work(
     workload: &Workload,
     modulation: &Modulation,
     preemption: Preemption,
@@ -375,14 +373,10 @@ pub fn work(
     if least_work(workload, modulation) > most {
         return f64::INFINITY;
     }
-    let mut all = 0.0;
-    for i in 0..workload.types().len() {
-        all += TypeQueue::new(workload, modulation, preemption, i).work();
-        if all > most {
-            return f64::INFINITY;
-        }
-    }
-    all
+    let of_type = |i| TypeQueue::new(workload, modulation, preemption, i).work();
+    let mut works = (0..workload.types().len()).map(of_type);
+    let all = works.try_fold(0.0, |all, own| Some(all + own).filter(|all| *all <= most));
+    all.unwrap_or(f64::INFINITY)
 }
 
 #[cfg(test)]

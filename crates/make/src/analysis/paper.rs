@@ -49,7 +49,7 @@ impl PaperBounds {
 ///
 /// The blocking probability `1/B = a ∫₀^∞ e^{−at}(1+t)^k dt = e^a a^{−k} Γ(k+1, a)` is by Jagerman
 /// (Bell System Technical Journal 53, 1974). Then `C = B/(1 − ρ(1 − B))` for `ρ = a/k`.
-pub fn erlang_c(servers: f64, offered: f64) -> f64 {
+pub(crate) fn erlang_c(servers: f64, offered: f64) -> f64 {
     let ln_blocking = servers * offered.ln()
         - offered
         - ln_gamma(servers + 1.0)

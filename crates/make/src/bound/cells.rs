@@ -24,10 +24,7 @@ const FAR: f64 = 1e6;
 const SMALLER: usize = 4;
 
 /// Returns the bound and its proof, from a linear program of at most `rows` rows.
-///
-/// # Errors
-/// Returns an error for unsupported distributions, too many schedules, or if no bound is proved.
-pub fn by_cells(
+pub(super) fn by_cells(
     fleet: &Fleet,
     objective: Objective,
     preempts: bool,

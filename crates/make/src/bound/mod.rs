@@ -3,8 +3,8 @@
 mod cells;
 mod prices;
 
-pub use cells::by_cells;
-pub use prices::{by_prices, by_sizes};
+use cells::by_cells;
+use prices::{by_prices, by_sizes};
 use synth_multiresource::artifact::{Objective, Preemption};
 pub use synth_multiresource::bound::{BoundDocument, CertificateError, Proof};
 
@@ -29,9 +29,8 @@ pub enum BoundError {
 ///
 /// If a policy can know the sizes, or can preempt jobs whose remaining size is not known, then only
 /// the bound from prices and sizes is valid. Otherwise, the bound from prices competes, for
-/// exponential sizes and not too many schedules, with one from a function of the state, which
-/// solves a linear program with at most `rows` rows. Once `is_over` is `true`, only the prices of
-/// all types are tried.
+/// exponential sizes and few schedules, with one from a function of the state, by a linear program
+/// with at most `rows` rows. Once `is_over` is `true`, only the prices of all types are tried.
 ///
 /// # Errors
 /// Returns an error if the objective is a percentile or every method fails.

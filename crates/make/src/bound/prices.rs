@@ -18,17 +18,12 @@ const WORK: u64 = 20_000_000;
 /// The approximate number of programs over the first types.
 const FIRSTS: usize = 32;
 
-/// Returns the bound and its inequalities (see [`PriceCut`]), none if it is that of jobs that never
-/// wait.
+/// Returns the bound and its inequalities (see [`PriceCut`]), none if jobs never wait.
 ///
 /// The prices of program (7) of the MSR paper are tried over all types, over each type alone, and
-/// over the first types in the order of a single server, by decreasing cost per unit of work at the
-/// prices of all types. Once `is_over` is `true`, only those found so far and those of all types
-/// are used.
-///
-/// # Errors
-/// Returns an error if the objective is a percentile or if the prices are rejected.
-pub fn by_prices(
+/// over the first types in the order of a single server: by decreasing cost per unit of work at the
+/// prices of all types. The search ends once `is_over` returns `true`.
+pub(super) fn by_prices(
     fleet: &Fleet,
     objective: Objective,
     preemption: Preemption,
@@ -52,10 +47,7 @@ pub fn by_prices(
 }
 
 /// Returns the bound for any information about sizes, from the same prices or if jobs never wait.
-///
-/// # Errors
-/// Returns an error if the objective is a percentile.
-pub fn by_sizes(
+pub(super) fn by_sizes(
     fleet: &Fleet,
     objective: Objective,
     is_over: &dyn Fn() -> bool,

@@ -114,7 +114,6 @@ fn size_bound_of_whole_server_jobs_matches_srpt() {
     }
 }
 
-/// Simulates the preemptive policy that serves the shortest remaining size first.
 fn least_left_first(cores: u32, types: &[(u32, f64, f64)], jobs: u32) -> f64 {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(7);
     let mut exponential =
@@ -206,7 +205,6 @@ fn size_proofs_are_verified() {
     }
 }
 
-/// The dynamic program is an independent way to compute the optimum.
 #[test]
 #[ignore = "takes over five seconds; CI runs it"]
 fn bounds_do_not_exceed_the_optimum() {

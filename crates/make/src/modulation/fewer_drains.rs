@@ -48,11 +48,8 @@ struct Descent<'a> {
     t: f64,
 }
 
-/// The equations of a mix: `Σ_s π_s u_si / b_i = t` for each tight type, and `Σ π = 1`.
-struct Basis {
-    tight: Vec<usize>,
-    equations: LU<f64, Dyn, Dyn>,
-}
+/// The tight types i, and the equations of a mix: `Σ_s π_s u_si / b_i = t`, and `Σ π = 1`.
+type Basis = (Vec<usize>, LU<f64, Dyn, Dyn>);
 
 impl<'a> Descent<'a> {
     fn new(workload: &'a Workload, mix: Mix) -> Self {
@@ -83,7 +80,7 @@ impl<'a> Descent<'a> {
         };
         let equations = (tight.len() == n).then(|| DMatrix::from_fn(n + 1, n + 1, entry).lu())?;
         let is_regular = equations.is_invertible();
-        is_regular.then_some(Basis { tight, equations })
+        is_regular.then_some((tight, equations))
     }
 
     fn next(&self, basis: &Basis, face: &[Schedule]) -> Option<Descent<'a>> {
@@ -107,10 +104,10 @@ impl<'a> Descent<'a> {
     }
 
     /// Returns the leaving schedule and the new weights; `None` if none leaves or the load changes.
-    fn pivot(&self, basis: &Basis, schedule: &Schedule) -> Option<(usize, Vec<f64>)> {
+    fn pivot(&self, (tight, equations): &Basis, schedule: &Schedule) -> Option<(usize, Vec<f64>)> {
         let n = self.mix.schedules.len();
-        let change = basis.equations.solve(&DVector::from_fn(n + 1, |row, _| {
-            let tight = basis.tight.get(row);
+        let change = equations.solve(&DVector::from_fn(n + 1, |row, _| {
+            let tight = tight.get(row);
             tight.map_or(1.0, |&i| f64::from(schedule[i]) / self.offered(i))
         }))?;
         if change[n].abs() > TIGHT {

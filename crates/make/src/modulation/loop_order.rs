@@ -1,6 +1,5 @@
 //! The order of the loop. The step from `u` to `v` drains `Σ_i (u_i − v_i)⁺` slots, so a loop
-//! drains half of its length in the L1 norm, and the best order is a symmetric travelling salesman
-//! tour.
+//! drains half of its length in the L1 norm: a symmetric travelling salesman problem.
 
 use itertools::Itertools;
 
@@ -16,14 +15,13 @@ pub fn drains(schedules: &[Schedule], order: &[usize]) -> u64 {
         / 2
 }
 
-/// Returns the paper's order, in which schedules are sorted lexicographically.
-pub fn lexicographic_order(schedules: &[Schedule]) -> Vec<usize> {
+/// The paper's order.
+fn lexicographic_order(schedules: &[Schedule]) -> Vec<usize> {
     let all = 0..schedules.len();
     all.sorted_by_key(|&s| &schedules[s]).collect()
 }
 
-/// Returns the order that drains the fewest jobs, by the 2-opt heuristic for more than 12
-/// schedules.
+/// Returns the order that drains the fewest jobs, by 2-opt for more than 12 schedules.
 pub fn least_drain_order(schedules: &[Schedule]) -> Vec<usize> {
     let start = lexicographic_order(schedules);
     if schedules.len() <= 3 {

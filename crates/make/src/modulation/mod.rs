@@ -11,7 +11,7 @@ mod loop_order;
 mod route;
 
 pub use fewer_drains::reduce_drains;
-pub use loop_order::{drains, least_drain_order, lexicographic_order};
+pub use loop_order::{drains, least_drain_order};
 use route::chain;
 pub use route::{ModulationError, Phase};
 

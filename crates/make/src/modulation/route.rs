@@ -124,6 +124,7 @@ impl Leg<'_> {
         limit: usize,
     ) -> Result<NodeIndex, ModulationError> {
         let mut known: HashMap<Phase, NodeIndex> = HashMap::new();
+        known.extend(closing.map(|node| (chain[node].clone(), node)));
         let slots = match self.policy.preemption {
             Preemption::Full => self.target(),
             _ => &chain[from].slots,
@@ -131,31 +132,28 @@ impl Leg<'_> {
         let mut departure = Phase::new(self.position, false, slots);
         self.settle(&mut departure);
         let mut layer = vec![(from, departure, (leaving, None))];
-        let mut end = closing;
         while !layer.is_empty() {
             let mut following = Vec::new();
             for (source, phase, step) in layer {
-                let arrived = phase.working;
-                let existing = known.get(&phase).copied().or(closing.filter(|_| arrived));
-                let node = existing.unwrap_or_else(|| {
+                let node = known.get(&phase).copied().unwrap_or_else(|| {
                     let node = chain.add_node(phase.clone());
                     known.insert(phase.clone(), node);
-                    if !arrived {
+                    if !phase.working {
                         following.extend(self.steps(&phase).map(|(p, s)| (node, p, s)));
                     }
                     node
                 });
                 chain.add_edge(source, node, step);
-                if arrived {
-                    end = Some(node);
-                }
                 if chain.node_count() > limit {
                     return Err(ModulationError::TooLarge(limit));
                 }
             }
             layer = following;
         }
-        Ok(end.expect("every route ends in a working schedule"))
+        let end = Phase::new(self.position, true, self.target());
+        Ok(*known
+            .get(&end)
+            .expect("every route ends in a working schedule"))
     }
 
     fn target(&self) -> &[u32] {

@@ -67,7 +67,6 @@ fn mean_schedule_matches_renewal_reward() {
     assert!((modulation.mean_schedule[1] - second).abs() < 1e-14);
 }
 
-/// Returns a random server with three types, and up to four of its schedules.
 fn random_case(seed: u64) -> (Workload, Vec<Schedule>) {
     let mut random = rand_xoshiro::Xoshiro256PlusPlus::seed_from_u64(seed);
     let jobs = [0, 1, 2].map(|i| {

@@ -5,9 +5,8 @@
 //! state is the number of jobs of each type, and the schedule is a decision. The minimum of the
 //! average cost is computed by relative value iteration on a box, where a job that arrives at the
 //! edge is lost. The optimum in the box is a lower bound for the unbounded system, because a policy
-//! in the box can serve the other jobs like any policy, and be idle when that policy serves a job
-//! that is lost. The minimum change of a sweep is a lower bound, too. The box grows until this
-//! makes almost no difference.
+//! in the box can do the same as any policy, and be idle when that serves a job that is lost. The
+//! minimum change of a sweep is a lower bound, too. The box grows until this hardly matters.
 //!
 //! Memory and time grow with the number of schedules (1 with full preemption) multiplied by the
 //! size of the box, which is exponential in the number of types. It is possible to solve two types
@@ -310,8 +309,7 @@ const MOST_SCHEDULES: usize = 5_000;
 const MOST_MAXIMAL: usize = 2_000;
 const VISITS: usize = 2_000_000;
 
-/// The sizes of the first box beyond the mean number in service, of which the largest possible is
-/// used.
+/// The sizes of the first box beyond the mean number in service. The largest possible is used.
 const FIRST: [usize; 3] = [8, 6, 4];
 
 fn too_many(most: usize) -> OptimumError {

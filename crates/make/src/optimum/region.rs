@@ -1,7 +1,6 @@
 use synth_multiresource::schedule::{Schedule, schedule_value};
 use synth_multiresource::workload::Workload;
 
-#[derive(Clone, Debug)]
 pub(super) struct Region {
     pub limits: Vec<usize>,
     pub strides: Vec<usize>,

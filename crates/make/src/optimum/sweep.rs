@@ -17,7 +17,6 @@ pub(super) struct Sweeps {
     schedules: Vec<Schedule>,
     /// For each schedule and type, the index of the schedule with one more job, if there is one.
     more: Vec<Vec<Option<usize>>>,
-    /// The same with one job less.
     fewer: Vec<Vec<Option<usize>>>,
     /// The same after a job is preempted, which leaves a slot in setup; empty without setups.
     stopped: Vec<Vec<Option<usize>>>,

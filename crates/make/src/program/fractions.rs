@@ -212,8 +212,7 @@ impl Program {
     }
 }
 
-/// Solves the first independent equations, with dependent unknowns set to 0. Others are not
-/// checked.
+/// Solves the first independent equations, with dependent unknowns set to 0. The rest is unchecked.
 fn solve_independent(
     equations: impl Iterator<Item = (Vec<u32>, BigInt)>,
     unknowns: usize,

@@ -1,5 +1,4 @@
-//! Column generation. The columns are found by exchanges and branch and bound, which gives the
-//! bound.
+//! Column generation, with columns from exchanges and from branch and bound, which gives the bound.
 
 use std::time::Instant;
 
@@ -205,14 +204,7 @@ impl<'a> Generation<'a> {
             let priced = search(&knapsack, &values, bars[h]);
             columns.extend(priced.schedules.into_iter().map(|u| Column(h, u)));
             all_exact &= priced.exact;
-            proof.t += site.count * priced.bound;
-            proof.trees.push(priced.tree);
-            proof.servers.push(ShapeValue {
-                worth: priced.bound,
-                resource_prices: knapsack.prices,
-                mix: None,
-                search: None,
-            });
+            proof.add(site.count, priced.bound, knapsack.prices, priced.tree);
         }
         if proof.t < self.proof.t {
             self.proof = proof;
@@ -242,10 +234,12 @@ impl Proof {
 
     /// Returns the fluid bound, where jobs can be divided and each site is limited by one resource.
     fn fluid(problem: &Problem) -> Self {
-        let values = problem.fluid_values();
-        let (mut t, mut servers) = (0.0, Vec::new());
+        let mut proof = Proof {
+            values: problem.fluid_values(),
+            ..Proof::default()
+        };
         for (h, site) in problem.sites.iter().enumerate() {
-            let local = problem.local(h, &values);
+            let local = problem.local(h, &proof.values);
             let price = |j: usize| {
                 let types = local.iter().enumerate().filter(|(_, v)| **v > 0.0);
                 let prices = types.map(|(place, v)| v / site.packing.share(place, j));
@@ -255,21 +249,21 @@ impl Proof {
             let of_all = (0..capacity.len()).map(|j| (j, price(j)));
             let least = of_all.min_by(|a, b| a.1.total_cmp(&b.1));
             let (j, price) = least.expect("a server has a resource");
-            t += site.count * price;
             let mut resource_prices = vec![0.0; capacity.len()];
             resource_prices[j] = price / capacity[j] as f64;
-            servers.push(ShapeValue {
-                worth: price,
-                resource_prices,
-                mix: None,
-                search: None,
-            });
+            proof.add(site.count, price, resource_prices, None);
         }
-        Proof {
-            values,
-            trees: servers.iter().map(|_| None).collect(),
-            servers,
-            t,
-        }
+        proof
+    }
+
+    fn add(&mut self, count: f64, worth: f64, resource_prices: Vec<f64>, tree: Option<Tree>) {
+        self.t += count * worth;
+        self.trees.push(tree);
+        self.servers.push(ShapeValue {
+            worth,
+            resource_prices,
+            mix: None,
+            search: None,
+        });
     }
 }

@@ -85,10 +85,10 @@ fn nearest_mix(columns: &[Schedule], scaled: &[f64], centre: &[f64], t: f64) -> 
 }
 
 /// Returns the weights (with sum 1) of the rows (N × K) that maximize `min_i (mean row)_i / b_i`.
-///
-/// # Errors
-/// Returns an error if HiGHS finds no optimum.
-pub fn max_min_weights(rows: &[Vec<f64>], offered: &[f64]) -> Result<Vec<f64>, ProgramError> {
+pub(crate) fn max_min_weights(
+    rows: &[Vec<f64>],
+    offered: &[f64],
+) -> Result<Vec<f64>, ProgramError> {
     let mut variables = ProblemVariables::new();
     let t = variables.add(variable().min(0.0));
     let weights = variables.add_vector(variable().min(0.0), rows.len());

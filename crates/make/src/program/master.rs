@@ -246,7 +246,6 @@ mod tests {
     use synth_multiresource::schedule::{Packing, enumerate};
     use synth_multiresource::workload::Workload;
 
-    /// The optimum of section 7 of the MSR paper is 1/0.9.
     #[test]
     fn coarse_master_has_nearly_the_same_optimum() {
         for (rare, tolerance) in [(1.0, 1e-12), (1e-12, 1e-6)] {

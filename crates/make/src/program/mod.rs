@@ -13,8 +13,7 @@
 //! Operations Research 38, 1990). The certificate is the set of mixes and prices.
 //!
 //! A job that needs `g` servers (a gang) is replaced by `g` independent tasks, which are included
-//! in `b_i`. The bound is valid for every policy, but with gangs, it may not be possible to reach
-//! it.
+//! in `b_i`. The bound is valid for every policy, but it may be impossible to reach it with gangs.
 
 mod exchange;
 mod fractions;
@@ -27,13 +26,14 @@ mod solution;
 mod solve;
 
 pub use fractions::exact;
-pub use least_drain::max_min_weights;
+pub(crate) use least_drain::max_min_weights;
 pub(crate) use pricing::{Knapsack, quiet};
 pub use solution::{
     ExactLoad, LOAD_MARGIN, LoadCertificate, Mix, PROOF_GAP, ProgramError, Solution, SolveLimits,
     nearest,
 };
-pub use solve::{solve, solve_from};
+pub use solve::solve;
+pub(crate) use solve::solve_from;
 
 #[cfg(test)]
 mod tests;

@@ -1,6 +1,5 @@
 //! The pricing problem is `max Σ_i v_i u_i` over `S`, an integer knapsack problem in R dimensions.
-//! It is solved by depth-first branch and bound or, if this takes too long, with a [`tree`] of
-//! linear relaxations.
+//! It is solved by depth-first branch and bound, or else with a [`tree`] of linear relaxations.
 //!
 //! The dual solution of the relaxation is a set of resource prices `w ≥ 0` with `D_i·w ≥ v_i`. The
 //! types are sorted by their efficiency `e_i = v_i / (D_i·w) ≤ 1`, in descending order. If only the
@@ -69,7 +68,6 @@ pub(super) struct Priced {
     pub bound: f64,
     /// Whether the bound is the optimum, or the threshold if no schedule is worth more.
     pub exact: bool,
-    /// The proof of the bound, if the nodes need different prices.
     pub tree: Option<Tree>,
 }
 
@@ -155,7 +153,6 @@ impl<'a> Knapsack<'a> {
         found.map(|counts| self.schedule(counts)).collect()
     }
 
-    /// Returns a maximal schedule that contains these counts of the items.
     fn schedule(&self, counts: &[u32]) -> Schedule {
         let mut schedule = vec![0; self.packing.types()];
         for (item, count) in self.items.iter().zip(counts) {

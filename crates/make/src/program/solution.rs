@@ -112,14 +112,6 @@ impl ExactLoad {
     pub fn is_proven(&self) -> bool {
         self.prices.is_some()
     }
-
-    /// Returns the mix in double precision.
-    pub fn mix(&self) -> Mix {
-        Mix {
-            schedules: self.schedules.clone(),
-            weights: self.weights.iter().map(nearest).collect(),
-        }
-    }
 }
 
 /// Returns the double nearest to a fraction, or infinity beyond the range of doubles.

@@ -18,10 +18,7 @@ pub fn solve(
 }
 
 /// Solves program (7), starting with the `known` schedules (K) of each shape (H) that fit.
-///
-/// # Errors
-/// Same as [`solve`].
-pub fn solve_from(
+pub(crate) fn solve_from(
     fleet: &Fleet,
     limits: &SolveLimits,
     known: &[Vec<Schedule>],

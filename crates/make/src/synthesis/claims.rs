@@ -19,8 +19,7 @@ pub(super) const DISTRIBUTIONS: f64 = 1e10;
 /// The fraction of this work for some of the types, if all types need too much.
 const SOME: f64 = 0.1;
 
-/// The operations for the percentiles of a type at an effort of 1. More types share those of
-/// `MANY`.
+/// The operations for the percentiles of a type at an effort of 1, for at most `MANY` types.
 const SURVIVAL: f64 = 5e8;
 const MANY: f64 = 10.0;
 
@@ -29,7 +28,7 @@ const RARE: f64 = 0.01;
 
 type Derivation = (Method, HoldsFor);
 
-fn claim(
+pub(super) fn claim(
     workload: &Workload,
     (method, holds_for): &Derivation,
     quantity: Quantity,

@@ -118,15 +118,14 @@ pub const BUDGET: u64 = 400_000_000;
 impl ChoiceLog {
     /// Returns whether a candidate may differ from the selected policy by a relevant margin.
     pub fn is_open(&self, candidate: &CandidateLog) -> bool {
-        match (candidate.outcome, candidate.ratio) {
-            (Steadiness::Unstable | Steadiness::Behind, _) => false,
-            _ if candidate.kept == Some(false) || candidate.at_least.is_some() => false,
-            (_, None) => true,
-            (_, Some(r)) => {
-                let off = (r.mean - 1.0).abs();
-                off <= r.half_width && off + r.half_width >= RELEVANT_DIFFERENCE
-            }
-        }
+        let is_worse = matches!(candidate.outcome, Steadiness::Unstable | Steadiness::Behind)
+            || candidate.kept == Some(false)
+            || candidate.at_least.is_some();
+        let may_differ = |r: LoggedMean| {
+            let off = (r.mean - 1.0).abs();
+            off <= r.half_width && off + r.half_width >= RELEVANT_DIFFERENCE
+        };
+        !is_worse && candidate.ratio.is_none_or(may_differ)
     }
 }
 
@@ -139,8 +138,8 @@ impl CandidateLog {
         self.kept != Some(false) && self.ratio.is_some_and(|r| is_known(&r) && is_near(&r))
     }
 
-    /// Returns whether it was not seen to break a guarantee and is certainly better than the
-    /// selected policy.
+    /// Returns whether it certainly beats the selected policy and was not seen to break a
+    /// guarantee.
     pub fn is_better(&self) -> bool {
         self.kept != Some(false) && self.ratio.is_some_and(|r| r.mean + r.half_width < 1.0)
     }

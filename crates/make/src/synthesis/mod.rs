@@ -1,5 +1,4 @@
-//! The synthesis of a policy: the program, the order, the route, the switching rate, and the
-//! claims.
+//! The synthesis of a policy: schedules, their order, the route, the switching rate, the claims.
 
 mod choice;
 mod claims;
@@ -20,7 +19,7 @@ pub use log::{
     RouteTried, Steadiness, SynthesisLog,
 };
 pub use msfq::{MsfqAnalysis, MsfqRow, MsfqTable, strict_msfq};
-pub use partition::{Partitioned, partition};
+pub use partition::Partitioned;
 pub use route_and_rate::Outlook;
 pub use sweep::{SweepPoint, sweep_switching_rates};
 pub use upgrades::{Upgrade, Upgrades, upgrades};
@@ -44,8 +43,8 @@ pub const PHASE_LIMIT: usize = 20_000;
 /// The maximum number of phases of a concurrent route, multiplied by the number of types.
 const PHASES_OF_TYPES: usize = 4_000_000;
 
-/// The number of switches per mean job size if preemption is free. It is then never worse to switch
-/// more often, but most of the gain is reached here (the MSR paper, §7.1, Figure 2a).
+/// The number of switches per mean job size if preemption is free. More are never worse, but most
+/// of the gain is reached here (the MSR paper, §7.1, Figure 2a).
 const SWITCHES_A_SIZE: f64 = 2.0;
 
 /// The range of rates times the mean job size, beyond which results have no correct digits.
@@ -66,8 +65,7 @@ pub struct SynthesisOptions {
     pub backfill: Backfill,
     /// Determines what happens to a draining slot that is empty.
     pub empty_slots: EmptySlots,
-    /// The metric to minimize. For the route and the switching rate, see
-    /// [analysed](Objective::analysed).
+    /// The metric to minimize (for the route and the rate: [analysed](Objective::analysed)).
     pub objective: Objective,
     /// Whether the bounds of theorem 8 should also be included for types with an exact mean.
     pub bounds: bool,
@@ -125,9 +123,8 @@ impl SynthesisOptions {
 
 /// Returns the remaining time, or the maximum without a deadline.
 pub fn left(end: Option<Instant>) -> Duration {
-    end.map_or(Duration::MAX, |end| {
-        end.saturating_duration_since(Instant::now())
-    })
+    let until = |end: Instant| end.saturating_duration_since(Instant::now());
+    end.map_or(Duration::MAX, until)
 }
 
 /// The outcome of a synthesis; neither is an error.
@@ -331,7 +328,6 @@ fn refused<T>(why: impl Into<String>) -> Result<T, SynthesisError> {
     Err(SynthesisError::InvalidOptions(why.into()))
 }
 
-/// Returns the policy before it is tuned.
 fn first_draft(workload: &Workload, options: &SynthesisOptions, solution: &Solution) -> MsrConfig {
     MsrConfig {
         preemption: options.preemption,

@@ -19,7 +19,6 @@ pub struct MsfqAnalysis {
     pub system: OneOrAll,
     light: OneOrAllType,
     heavy: OneOrAllType,
-    /// The weights of the mean response times of light and heavy jobs.
     weights: [f64; 2],
 }
 

@@ -1,16 +1,16 @@
-//! A partition of a fleet into slots for each type, with an exact analysis. It can guard other
-//! rules.
+//! A partition of a fleet into slots for each type, which has an exact analysis and can be a guard.
 //!
 //! If each server uses only one schedule, then type i with `c_i` slots is an M/M/c_i queue, which
 //! is stable if `b_i < c_i`. The mean number of jobs is `b_i + C(c_i, b_i) ρ/(1 − ρ)`, where `C` is
 //! Erlang's C formula. The assignments are systematic samples of the mix of the program, in which
 //! server `k` of `n` uses the schedule at position `(k + θ)/n`, for `θ` between 0 and 1. The best
 //! of them is improved by changing one server at a time while the sum of the mean numbers
-//! decreases. If it is not stable for all types, the policy is a loop over assignments whose
-//! average is the mix itself (see [`Partition`](synth_multiresource::policy::Partition) for the
-//! cost of a leg).
+//! decreases. If it is not stable for all types, the policy is a loop over assignments with the mix
+//! itself as average (see [`Partition`](synth_multiresource::policy::Partition) for the cost).
 
 use std::collections::HashMap;
+
+use itertools::Itertools;
 
 use crate::program::{self, Mix, Solution};
 use synth_multiresource::artifact::PartitionConfig;
@@ -51,7 +51,7 @@ impl Partitioned {
 }
 
 /// Returns a stable partition of the fleet, or `None` if the load is too close to 1.
-pub fn partition(fleet: &Fleet, solution: &Solution) -> Option<Partitioned> {
+pub(super) fn partition(fleet: &Fleet, solution: &Solution) -> Option<Partitioned> {
     let site = Site::new(fleet, solution);
     let (thetas, weights) = site.parts(&solution.mixes);
     let sample = |theta: &f64| site.sampled(&solution.mixes, *theta);
@@ -114,12 +114,11 @@ impl<'a> Site<'a> {
             let fitting = (0..demand.len()).filter(|i| most(*i) > 0);
             let alone = fitting.clone().map(|i| of_one(i, most(i)));
             let one = fitting.map(|i| of_one(i, 1));
-            for begun in own.chain(alone).chain(one) {
-                for up in [true, false] {
-                    let filled = (h, filled(&packing, begun.clone(), up));
-                    if !schedules.contains(&filled) {
-                        schedules.push(filled);
-                    }
+            let begun = own.chain(alone).chain(one);
+            for (begun, up) in begun.cartesian_product([true, false]) {
+                let filled = (h, filled(&packing, begun, up));
+                if !schedules.contains(&filled) {
+                    schedules.push(filled);
                 }
             }
         }
@@ -366,8 +365,7 @@ impl Legs {
             let slots = policy.jobs(m, &nodes);
             let (here, there) = (policy.places(m), policy.places((m + 1) % count));
             let mut ending = vec![0_u64; rates.len()];
-            for n in (0..here.len()).filter(|n| here[*n] != there[*n]) {
-                let (h, s) = here[n];
+            for ((h, s), _) in here.into_iter().zip(there).filter(|(a, b)| a != b) {
                 let slots = ending.iter_mut().zip(&policy.schedules[h][s]);
                 slots.for_each(|(all, u)| *all += u64::from(*u));
             }
@@ -391,11 +389,9 @@ impl Legs {
 
     fn loads(&self, fleet: &Fleet, rate: f64) -> Vec<f64> {
         let works = self.count / rate;
-        let slots = self.mix.iter().zip(&self.served);
-        loads(
-            fleet,
-            slots.map(|(mix, served)| (works * mix + served) / (works + self.time)),
-        )
+        let pairs = self.mix.iter().zip(&self.served);
+        let slots = pairs.map(|(mix, served)| (works * mix + served) / (works + self.time));
+        loads(fleet, slots)
     }
 
     fn stable_rate(&self, fleet: &Fleet) -> Option<f64> {

@@ -15,7 +15,7 @@ use synth_multiresource::workload::{Fleet, Workload};
 const NODES: u64 = 2_000_000;
 
 /// Solves program (7) and decides whether a policy can carry the load. For one server, the mix has
-/// few drains, and the solution is the rounded exact one, if any.
+/// few drains, and is the rounded exact one, if any.
 pub(super) fn solved(
     fleet: &Fleet,
     options: &SynthesisOptions,
@@ -54,7 +54,10 @@ pub(super) fn solved(
 }
 
 fn adopt(workload: &Workload, exact: ExactLoad, solution: &mut Solution) {
-    solution.mixes = vec![exact.mix()];
+    solution.mixes = vec![Mix {
+        schedules: exact.schedules.clone(),
+        weights: exact.weights.iter().map(nearest).collect(),
+    }];
     let certificate = &mut solution.certificate;
     certificate.load = nearest(&exact.load);
     let exact = solution.exact.insert(exact);

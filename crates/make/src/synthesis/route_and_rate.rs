@@ -1,5 +1,7 @@
 //! The route and the switching rate with the lowest cost, which is exact if the effort allows.
 
+use itertools::Itertools;
+
 use super::claims::DISTRIBUTIONS;
 use super::minimum::minimum;
 use super::{PHASE_LIMIT, PHASES_OF_TYPES, SynthesisError, SynthesisOptions, mean_size, refused};
@@ -14,8 +16,7 @@ const TUNING: f64 = 1.5e9;
 /// Evaluations that need less work than this (1 ms) are not avoided.
 const CHEAP: f64 = 1e6;
 
-/// The evaluations in a search, and the precision of `ln α`. Beyond the budget, a prediction is
-/// used.
+/// The evaluations in a search, and the precision of `ln α`. The last resort is the prediction.
 const EVALUATIONS: [(f64, f64); 3] = [(40.0, 1e-6), (10.0, 1e-2), (6.0, 5e-2)];
 
 /// The factor by which a mere prediction must be better than the best exact result of a route.
@@ -26,8 +27,6 @@ const WORTH_A_GUESS: f64 = 1.25;
 pub struct Outlook {
     /// The route.
     pub route: Route,
-    /// The number of phases of its chain.
-    pub phases: usize,
     /// The supremum of the switching rates that are stable \[1/time\].
     pub largest: f64,
     /// The switching rate that was requested, or the best rate \[1/time\].
@@ -64,13 +63,10 @@ pub(super) fn with_best_route(
         };
         searches.extend(RateSearch::new(workload, options, &draft, route, limit)?);
     }
-    let value = |n: &usize| searches[*n].outlook.value;
-    let mut order: Vec<usize> = (0..searches.len()).collect();
-    order.sort_by(|a, b| value(a).total_cmp(&value(b)));
-    let mut budget = options.work(TUNING);
-    let mut best_exact = f64::INFINITY;
-    for n in order {
-        let search = &mut searches[n];
+    let value = |search: &RateSearch<'_>| search.outlook.value;
+    let (mut budget, mut best_exact) = (options.work(TUNING), f64::INFINITY);
+    let ascending = |a: &&mut _, b: &&mut _| value(a).total_cmp(&value(b));
+    for search in searches.iter_mut().sorted_by(ascending) {
         budget -= search.refine(budget, best_exact)?;
         if search.outlook.is_exact() {
             best_exact = best_exact.min(search.outlook.value);
@@ -165,7 +161,6 @@ impl<'a> RateSearch<'a> {
             options,
             outlook: Outlook {
                 route,
-                phases: modulation.phases.len(),
                 largest: modulation.largest_stable_rate(workload),
                 rate: f64::NAN,
                 value: f64::INFINITY,
@@ -224,16 +219,12 @@ impl<'a> RateSearch<'a> {
     }
 
     fn approximation(&self, rate: f64) -> f64 {
-        let modulation = self.modulation.at(rate);
-        self.value(&analysis::approximate(self.workload, &modulation))
+        self.by_bounds(rate, |bounds| bounds.approximation)
     }
 
-    fn lower_bound(&self, rate: f64) -> f64 {
-        let modulation = self.modulation.at(rate);
-        let bounds = |i| PaperBounds::new(&modulation.queue(self.workload, i));
-        let of_type = |i| bounds(i).lower.max(0.0);
-        let numbers: Vec<f64> = (0..self.workload.types().len()).map(of_type).collect();
-        self.value(&numbers)
+    fn by_bounds(&self, rate: f64, number: fn(&PaperBounds) -> f64) -> f64 {
+        let bounds = analysis::bounds(self.workload, &self.modulation.at(rate));
+        self.value(&bounds.iter().map(number).collect_vec())
     }
 
     fn exact(&self, rate: f64) -> Result<f64, AnalysisError> {
@@ -272,7 +263,7 @@ impl<'a> RateSearch<'a> {
             return Ok(work);
         }
         if work > CHEAP && best.is_finite() {
-            let bound = |rate: f64| self.lower_bound(rate);
+            let bound = |rate: f64| self.by_bounds(rate, |bounds| bounds.lower.max(0.0));
             let (_, least) = minimum(bound, self.outlook.rate, self.ceiling(), 1e-2);
             if least > best {
                 return Ok(0.0);

@@ -7,9 +7,7 @@ use super::route_and_rate::{self, RateSearch};
 use super::{
     PHASE_LIMIT, SynthesisError, SynthesisOptions, SynthesisOutcome, first_draft, refused,
 };
-use crate::analysis::{
-    self, AnalysisError, PaperBounds, TypeQueue, mean_response, weighted_response,
-};
+use crate::analysis::{self, AnalysisError, PaperBounds, mean_response, weighted_response};
 use synth_multiresource::artifact::Route;
 use synth_multiresource::workload::Workload;
 
@@ -76,9 +74,7 @@ pub fn sweep_switching_rates(
                 return Ok(swept);
             }
             let modulation = search.modulation.at(switching_rate);
-            let types = 0..workload.types().len();
-            let queue = |i| TypeQueue::new(workload, &modulation, options.preemption, i);
-            let bounds: Vec<_> = types.map(|i| queue(i).bounds()).collect();
+            let bounds = analysis::bounds(workload, &modulation);
             let budget = options.work(POINT);
             let exact = match analysis::exact(workload, &modulation, options.preemption, budget) {
                 Ok(numbers) => Some(numbers),

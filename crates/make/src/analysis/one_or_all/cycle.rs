@@ -161,12 +161,8 @@ impl Cycles {
         cycle.plus(first, self.slope).plus(second, self.curve)
     }
 
-    pub(super) fn effects(&self) -> Vec<Cycle> {
-        (0..self.from.len()).map(|j| self.effect(j, -1.0)).collect()
-    }
-
-    pub(super) fn magnitudes(&self) -> Vec<Cycle> {
-        (0..self.from.len()).map(|j| self.effect(j, 1.0)).collect()
+    pub(super) fn effects(&self, sign: f64) -> Vec<Cycle> {
+        (0..self.from.len()).map(|j| self.effect(j, sign)).collect()
     }
 }
 

@@ -59,7 +59,6 @@ impl Circle {
 /// The probabilities that there are fewer than `k` light jobs at the end of phase 1.
 pub(super) struct LightAtPhaseEnd {
     pub few: DVector<f64>,
-    /// The factors of the equations that determine these probabilities.
     equations: LU<f64, Dyn, Dyn>,
     /// The largest rounding error of each equation.
     noise: DVector<f64>,
@@ -106,8 +105,7 @@ impl LightAtPhaseEnd {
 }
 
 /// Returns the probabilities that `0, …, k − 1` light jobs arrived before a light job in the same
-/// phases 4 and 1. If no phase is skipped, `F_∞` is the generating function of all these arrivals,
-/// with this `mean`.
+/// phases 4 and 1. If no phase is skipped, `F_∞` generates all these arrivals (`mean` on average).
 pub(super) fn few_before(queue: &MsfqQueue, mean: f64) -> Option<DMatrix<f64>> {
     let circle = Circle::new(queue)?;
     let age = |m: usize, _| (1.0 - circle.values[m].1) / (mean * circle.gaps[m]);

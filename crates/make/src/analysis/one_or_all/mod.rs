@@ -33,11 +33,12 @@ mod queue;
 mod transforms;
 
 pub use approximation::MsfqApproximation;
-pub use queue::{MOST_SERVERS, MsfqError, MsfqQueue, OneOrAllType};
+pub use queue::{MsfqError, MsfqQueue, OneOrAllType};
 
 use cycle::{Cycle, Cycles};
 use light_left::LightAtPhaseEnd;
 use nalgebra::DVector;
+use queue::MOST_SERVERS;
 
 /// The mean values for the light jobs and for the heavy jobs.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -98,11 +99,11 @@ impl MsfqQueue {
 
     fn with(&self, left: &LightAtPhaseEnd) -> MsfqMeans {
         let cycles = Cycles::new(self);
-        let effects = cycles.effects();
+        let effects = cycles.effects(-1.0);
         let all = over(&left.few, &effects);
         let (areas, length) = (all.areas(), all.length());
         let number = areas.map(|area| area / length);
-        let size = over(&left.few.abs(), &cycles.magnitudes());
+        let size = over(&left.few.abs(), &cycles.effects(1.0));
         // The terms of the sums are positive, but `1 − ρ` loses digits if `ρ` is close to 1.
         let rounding = (self.servers + 8) as f64 + 4.0 / (1.0 - self.load());
         let error = |n: usize| {

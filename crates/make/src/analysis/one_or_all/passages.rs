@@ -51,8 +51,7 @@ impl Passages {
             let service = i as f64 * queue.light.service_rate;
             let mean = (1.0 + rate * above.mean) / service;
             // `X = H + B (X' + X)`, where `B` is 1 with probability `λ/(λ + iμ)`. The variance is
-            // `own`, due to `H` and `X'`, plus `often`, due to `B`, over the probability that `B =
-            // 0`.
+            // `own` (of `H` and `X'`) plus `often` (of `B`), over the probability that `B = 0`.
             let again = above.mean + mean;
             let up = rate / (rate + service);
             let own = 1.0 / (rate + service).powi(2) + up * above.variance;

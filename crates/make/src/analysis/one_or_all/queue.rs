@@ -27,8 +27,7 @@ pub struct MsfqQueue {
 #[error("{0}")]
 pub struct MsfqError(pub(super) String);
 
-/// The maximum number of servers.
-pub const MOST_SERVERS: usize = 1024;
+pub(super) const MOST_SERVERS: usize = 1024;
 
 impl MsfqQueue {
     /// Creates a system that serves up to `servers` ≥ 1 light jobs or a single heavy job at a time.

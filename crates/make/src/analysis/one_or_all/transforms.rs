@@ -4,8 +4,8 @@ use super::queue::MsfqQueue;
 
 pub(super) type C = Complex<f64>;
 
-/// Returns `1 − b`, where `b` is the transform of an M/M/1 busy period at `s`, without
-/// cancellation. The result is the root `e` of `λ e² + (μ − λ + s) e = s` that is 0 if `s` is 0.
+/// Returns `1 − b` without cancellation, where `b` is the transform of an M/M/1 busy period: the
+/// root `e` of `λ e² + (μ − λ + s) e = s` that is 0 if `s` is 0.
 fn busy_period(arrivals: f64, service: f64, s: C) -> C {
     let gap = s + (service - arrivals);
     2.0 * s / (gap + (gap * gap + 4.0 * arrivals * s).sqrt())
@@ -103,8 +103,7 @@ pub(super) fn reach(queue: &MsfqQueue) -> f64 {
 }
 
 /// Returns `Σ_n F_n(z) a_i(z_n)` (k) and `F_∞(z)`, or `None` after too many steps. Here, `a_i = g_i
-/// − f y^i`, `z_0 = 1 − u`, `z_{n+1} = y(z_n)`, and `F_n` is the product of the first `n` factors
-/// `f`.
+/// − f y^i`, `z_0 = 1 − u`, `z_{n+1} = y(z_n)`, and `F_n` multiplies the first `n` factors `f`.
 pub(super) fn iterate(queue: &MsfqQueue, u: C) -> Option<(Vec<C>, C)> {
     let mut sums = vec![C::ZERO; queue.servers];
     let (mut u, mut product) = (u, C::ONE);

@@ -12,7 +12,6 @@ use num_traits::{One, Signed, ToPrimitive, Zero};
 /// The prime number. The product of two residues is less than 2⁶².
 const P: u64 = (1 << 31) - 1;
 
-/// Fractions with a common positive denominator.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Fractions {
     pub numerators: Vec<BigInt>,

@@ -35,7 +35,6 @@ const PIVOTS: usize = 200;
 /// The maximum bound violation, and the minimum size of a pivot.
 const TOLERANCE: f64 = 1e-9;
 
-/// A reduced value that is closer to 0 than this has no sign.
 const NO_SIGN: f64 = 1e-12;
 
 /// An upper bound on slacks that never binds.
@@ -96,18 +95,14 @@ impl Simplex {
         }
     }
 
-    fn types(&self) -> usize {
-        self.values.len()
-    }
-
     fn reset(&mut self) {
-        let all = self.types() + self.shares.len();
-        self.basis = (self.types()..all).collect();
-        self.is_basic = (0..all).map(|i| i >= self.types()).collect();
+        let (types, all) = (self.values.len(), self.is_basic.len());
+        self.basis = (types..all).collect();
+        self.is_basic = (0..all).map(|i| i >= types).collect();
     }
 
     fn share(&self, j: usize, i: usize) -> f64 {
-        match i.checked_sub(self.types()) {
+        match i.checked_sub(self.values.len()) {
             None => self.shares[j][i],
             Some(slack) => f64::from(u8::from(slack == j)),
         }
@@ -184,7 +179,7 @@ impl Simplex {
     }
 
     fn count(&mut self, most: &[f64], room: &[f64]) {
-        let n = self.types();
+        let n = self.values.len();
         let mut left = room.to_vec();
         for i in (0..self.is_at_most.len()).filter(|&i| self.is_at_most[i] && !self.is_basic[i]) {
             match i.checked_sub(n) {
@@ -216,7 +211,7 @@ impl Simplex {
 
     /// Replaces the leaving column and keeps dual feasibility, or returns `false`.
     fn pivot(&mut self, (place, mut slope, above): (usize, f64, bool), most: &[f64]) -> bool {
-        let n = self.types();
+        let n = self.values.len();
         self.row.fill(0.0);
         let (types, rest) = self.row.split_at_mut(n);
         for ((b, shares), rest) in self.inverse[place].iter().zip(&self.shares).zip(rest) {

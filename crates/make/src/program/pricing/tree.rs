@@ -180,11 +180,10 @@ impl<'a> Search<'a> {
         if !self.fit(node) {
             return None;
         }
-        let (more, share) = (std::mem::take(&mut self.more), self.shares_left());
-        self.simplex.solve(&more, &share);
-        let count = |k: usize| f64::from(node.least[k]) + self.simplex.count_of(k, &more);
-        let counts: Vec<f64> = (0..more.len()).map(count).collect();
-        self.more = more;
+        let share = self.shares_left();
+        self.simplex.solve(&self.more, &share);
+        let count = |k: usize| f64::from(node.least[k]) + self.simplex.count_of(k, &self.more);
+        let counts: Vec<f64> = (0..self.more.len()).map(count).collect();
         self.nodes[node.place].prices = self.unit_prices();
         if self.is_closed(node, each) {
             return None;

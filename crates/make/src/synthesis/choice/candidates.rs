@@ -30,28 +30,17 @@ pub(super) fn all(
         return (vec![(**policy).clone()], Vec::new());
     }
     let (mut all, mut skipped) = (Vec::new(), Vec::new());
-    let mut add = |policy: Family| {
-        let names = [policy.name(), policy.called()];
-        let is_sought = names.iter().any(|name| choice.families.have(name));
-        if is_sought && !all.contains(&policy) {
-            all.push(policy);
-        }
-    };
     let workload = fleet.envelope();
-    match (analysed, options.preemption) {
-        (Analysed::Fleet(_, slots), _) => pooled(fleet, slots.as_ref()).into_iter().for_each(add),
+    let starts = match (analysed, options.preemption) {
+        (Analysed::Fleet(_, slots), _) => pooled(fleet, slots.as_ref()),
+        // Preemptive rules do not use sizes, so a nonpreemptive one may be better.
         (Analysed::Server(msr), Preemption::Full) => {
-            full(workload, msr).into_iter().for_each(&mut add);
-            // Preemptive rules do not use sizes, so a nonpreemptive one may be better.
-            by_priority(workload, true).into_iter().for_each(add);
+            [full(workload, msr), by_priority(workload, true)].concat()
         }
         (Analysed::Server(msr), Preemption::None | Preemption::Setup) => {
-            draining(workload, msr).into_iter().for_each(&mut add);
+            let mut starts = draining(workload, msr);
             match time_of_turns(workload) {
-                time if time < 1.0 => {
-                    let turns = static_quickswap(workload, options.objective);
-                    turns.into_iter().for_each(&mut add);
-                }
+                time if time < 1.0 => starts.extend(static_quickswap(workload, options.objective)),
                 time if choice.families.have("static-quickswap") => skipped.push(format!(
                     "static-quickswap: its turns would take a fraction Σ λ_i/(μ_i c_i) = {time:.3} of the time, but it is only known to be stable if this is less than 1"
                 )),
@@ -59,8 +48,17 @@ pub(super) fn all(
             }
             let has_setups = options.preemption == Preemption::Setup;
             let rate = options.setup_rate.filter(|_| has_setups);
-            let setups = rate.map(|rate| with_setups(workload, rate, msr));
-            setups.into_iter().flatten().for_each(add);
+            starts.extend(
+                rate.into_iter()
+                    .flat_map(|rate| with_setups(workload, rate, msr)),
+            );
+            starts
+        }
+    };
+    for policy in starts {
+        let mut names = [policy.name(), policy.called()].into_iter();
+        if names.any(|name| choice.families.have(name)) && !all.contains(&policy) {
+            all.push(policy);
         }
     }
     (all, skipped)
@@ -269,7 +267,6 @@ fn static_quickswap(workload: &Workload, objective: Objective) -> Vec<Family> {
     starts
 }
 
-/// The exponent and the power of the service rates.
 const WEIGHTS: [(f64, f64); 7] = [
     (0.25, 0.0),
     (0.25, 0.25),
@@ -303,7 +300,6 @@ fn weighted(
     prices.times(speeds.map(|t| t.service_rate().powf(power)))
 }
 
-/// Eagerness and haste.
 const SETUPS: [(f64, f64); 3] = [(0.5, 0.35), (1.0, 0.2), (0.3, 1.0)];
 
 fn with_setups(workload: &Workload, setup_rate: f64, msr: &Synthesis) -> Vec<Family> {

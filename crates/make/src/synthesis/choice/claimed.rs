@@ -9,7 +9,7 @@ use crate::program::Solution;
 use crate::synthesis::partition::Partitioned;
 use crate::synthesis::{PHASE_LIMIT, claims, proof};
 use synth_multiresource::artifact::{
-    Artifact, Claim, Family, HoldsFor, Method, Objective, Quantity, SimulationRecord, Subject,
+    Artifact, Claim, Family, HoldsFor, Method, Objective, Quantity, SimulationRecord,
 };
 use synth_multiresource::simulator::{Estimate, Run, Threshold, TypeResult};
 use synth_multiresource::workload::{Fleet, JobType, Workload};
@@ -56,26 +56,21 @@ const WAITS: [Quantity; 3] = [
 ];
 
 fn simulated(run: &Run, objective: Objective, workload: &Workload) -> Vec<Claim> {
-    let claimed = |quantity: Quantity, job_type: Option<&str>, own: Estimate| Claim {
+    let simulated = (Method::Simulated, HoldsFor::default());
+    let claimed = |quantity, of: Option<usize>, own: Estimate| Claim {
         half_width: Some(own.half_width),
-        ..Claim::new(
-            quantity,
-            Subject::of_type(job_type),
-            (own.mean, workload.time_unit()),
-            Method::Simulated,
-            HoldsFor::default(),
-        )
+        ..claims::claim(workload, &simulated, quantity, of, own.mean)
     };
-    let claim = |quantity, job_type: Option<&str>, own: Option<Estimate>, least: f64| {
+    let claim = |quantity, of: Option<usize>, own: Option<Estimate>, least: f64| {
         let own = reaching(own?, least);
         // A value that is too rare to be measured is not claimed.
-        (own.mean > 0.0 && own.half_width < own.mean).then(|| claimed(quantity, job_type, own))
+        (own.mean > 0.0 && own.half_width < own.mean).then(|| claimed(quantity, of, own))
     };
     // The value may be raised to its lower bound, because no other result follows from it. (The
     // record of the selection follows from the measured responses.) For constant arrivals and
     // sizes, only the ends of a replication are uncertain, by about one job.
-    let number = |job_type: Option<&str>, own: Option<Estimate>, least: f64, cut: f64| {
-        let claim = claim(Quantity::MeanNumber, job_type, own, least)?;
+    let number = |of: Option<usize>, own: Option<Estimate>, least: f64, cut: f64| {
+        let claim = claim(Quantity::MeanNumber, of, own, least)?;
         Some(Claim {
             value: claim.value.max(least),
             half_width: claim.half_width.map(|own| own.max(cut)),
@@ -106,24 +101,29 @@ fn simulated(run: &Run, objective: Objective, workload: &Workload) -> Vec<Claim>
             Threshold::Response(time) => (Quantity::ResponseAbove, time),
             Threshold::Number(_) => continue,
         };
-        let own = &run.types[watched.watch.job_type];
-        claims.push(watched.known(own).map(|above| Claim {
+        let i = watched.watch.job_type;
+        claims.push(watched.known(&run.types[i]).map(|above| Claim {
             longer_than: Some(time),
-            ..claimed(quantity, Some(&own.name), above)
+            ..claimed(quantity, Some(i), above)
         }));
     }
-    let types = run.types.iter().zip(workload.types());
-    for (own, kind) in types.filter(|(own, _)| own.completions >= DONE) {
-        let (name, response, least) = (Some(kind.name()), own.mean_response, kind.mean_size());
-        claims.push(claim(Quantity::MeanResponse, name, response, least));
-        claims.push(number(name, own.mean_number, kind.offered_load(), cut(own)));
+    let types = run.types.iter().zip(workload.types()).enumerate();
+    for (i, (own, kind)) in types.filter(|(_, (own, _))| own.completions >= DONE) {
+        let (response, least) = (own.mean_response, kind.mean_size());
+        claims.push(claim(Quantity::MeanResponse, Some(i), response, least));
+        claims.push(number(
+            Some(i),
+            own.mean_number,
+            kind.offered_load(),
+            cut(own),
+        ));
         let [responses, waits] = own.spread;
         // A percentile too rare to be measured is not claimed, unless jobs almost never wait.
         let is_known = |own: &Estimate| own.half_width < own.mean || own.half_width == 0.0;
         let percentiles = WAITS.into_iter().zip(waits);
         for (quantity, own) in percentiles.chain([(Quantity::ResponseP95, responses[1])]) {
             let known = own.filter(is_known);
-            claims.push(known.map(|own| claimed(quantity, name, own)));
+            claims.push(known.map(|own| claimed(quantity, Some(i), own)));
         }
     }
     claims.into_iter().flatten().collect()

@@ -36,7 +36,7 @@ impl Selection<'_> {
         self.trials.begin(0, COMPARISON);
         for rule in rivals {
             if self.candidates.iter().all(|c| c.name() != rule.called()) {
-                let mut rival = Candidate::new(rule, 1);
+                let mut rival = Candidate::new(rule);
                 rival.is_eligible = false;
                 self.candidates.push(rival);
             }
@@ -61,8 +61,8 @@ impl Selection<'_> {
         })
     }
 
-    /// Moves the selected candidate to the front, and sorts the others by cost. Returns the reason,
-    /// and whether certainly no other one is better by a relevant margin.
+    /// Moves the selected candidate to the front. Returns the reason, and whether it is certain
+    /// that no other one is better by a relevant margin.
     pub(super) fn decide(&mut self) -> Result<(Basis, bool), ChoiceError> {
         self.trials.begin(2, 1.0);
         self.trials.limit += self.trials.deciding;
@@ -191,16 +191,12 @@ impl Selection<'_> {
         };
         let proved = |c: &Candidate<'_>| c.policy.is_proved_stable(workload);
         let seen = self.first(|c| c.longest().is_some_and(tells));
-        let stable = || {
-            self.first(proved)
-                .or_else(|| self.first(|c| !c.is_unstable()))
-        };
-        let (n, basis) = match seen {
-            Some(n) => (n, Basis::StaysLeast),
-            None => match stable() {
-                Some(n) => (n, Basis::Inconclusive),
-                None => (self.first(|_| true).unwrap_or(0), Basis::Guarded),
-            },
+        let (n, basis) = if let Some(n) = seen {
+            (n, Basis::StaysLeast)
+        } else if let Some(n) = self.first(proved).or(self.first(|c| !c.is_unstable())) {
+            (n, Basis::Inconclusive)
+        } else {
+            (self.first(|_| true).unwrap_or(0), Basis::Guarded)
         };
         let selected = &self.candidates[n];
         if self.trials.choice.families.are_fixed() && selected.is_unstable() {

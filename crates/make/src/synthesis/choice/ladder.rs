@@ -8,11 +8,10 @@ use std::cmp::Ordering;
 use super::guard::Guard;
 use super::trials::{DONE, Trial, Trials, Underway, measured};
 use crate::synthesis::log::{COMMON_RULES, RELEVANT_DIFFERENCE, Steadiness};
-use synth_multiresource::artifact::{Family, Objective};
+use synth_multiresource::artifact::Family;
 use synth_multiresource::simulator::{Estimate, Failure, Ranking};
 use synth_multiresource::workload::Workload;
 
-/// The factor between the lengths of successive runs.
 const LONGER: u64 = 2;
 
 /// The relative cost above which a candidate is removed from the search, for every two rungs. The
@@ -32,7 +31,6 @@ const UNDER_GUARD: f64 = 0.01;
 
 pub(super) struct Candidate<'w> {
     pub policy: Family,
-    /// The number of policies that were tried.
     pub tried: usize,
     pub is_eligible: bool,
     pub runs: Vec<Trial>,
@@ -42,10 +40,10 @@ pub(super) struct Candidate<'w> {
 }
 
 impl Candidate<'_> {
-    pub(super) fn new(policy: Family, tried: usize) -> Self {
+    pub(super) fn new(policy: Family) -> Self {
         Candidate {
             policy,
-            tried,
+            tried: 1,
             is_eligible: true,
             runs: Vec::new(),
             underway: None,
@@ -68,7 +66,6 @@ impl Candidate<'_> {
         tells.or(self.longest())
     }
 
-    /// Returns the reason why the separate run is too short for claims.
     pub(super) fn why_not_claimed(&self) -> Option<String> {
         let trial = self.own.as_ref()?;
         if let Some(why) = &trial.run.unsettled {
@@ -141,7 +138,6 @@ pub(super) struct Selection<'w> {
 }
 
 impl<'w> Selection<'w> {
-    /// Runs the candidates, the cheapest first, while some are `open` and there is work left.
     pub(super) fn climb(
         &mut self,
         ladder: Ladder,
@@ -227,14 +223,13 @@ impl<'w> Selection<'w> {
         Some((run(one), run(other)))
     }
 
-    pub(super) fn ratio(&self, objective: Objective, one: usize, other: usize) -> Option<Estimate> {
+    fn ratio(&self, one: usize, other: usize) -> Option<Estimate> {
         let (own, other) = self.converged_runs(one, other)?;
-        own.ratio(objective, other)
+        own.ratio(self.trials.objective, other)
     }
 
-    /// Returns the sort key for the guarantees ([`super::trials::Verdict`]). It is relative to a
-    /// candidate with a separate run, if there is one, because the best of similar ones looks too
-    /// good.
+    /// Returns the sort key for the guarantees ([`super::trials::Verdict`]), relative to a
+    /// candidate with a separate run if there is one, because the best of several looks too good.
     pub(super) fn guarantee_rank(&self, n: usize) -> f64 {
         let own = &self.candidates[n];
         let Some(run) = own.measured() else {
@@ -260,8 +255,7 @@ impl<'w> Selection<'w> {
         }
     }
 
-    /// Returns the best converged candidate by the guarantees, and then by the number of better
-    /// ones.
+    /// Returns the best converged candidate, by the guarantees and then by the number of better.
     pub(super) fn best(&self, is: impl Fn(&Candidate<'w>) -> bool) -> Option<usize> {
         let converged = self.all(|_, c| c.is_eligible && c.has_converged() && is(c));
         let is_ahead = |other: usize, n: usize| {
@@ -287,7 +281,7 @@ impl<'w> Selection<'w> {
     /// good as the best, and the ratio to the best; `None` without a relevant improvement.
     pub(super) fn fairest(&self, best: usize, is: impl Fn(usize) -> bool) -> Option<(usize, f64)> {
         let as_good = self.all(|n, c| {
-            let ratio = self.ratio(self.trials.objective, n, best);
+            let ratio = self.ratio(n, best);
             let is_sound = n != best && c.is_eligible && c.has_converged() && is(n);
             is_sound && ratio.is_some_and(|r| r.mean < 1.0 + RELEVANT_DIFFERENCE)
         });
@@ -348,7 +342,7 @@ impl<'w> Selection<'w> {
     /// certain that the best one keeps all guarantees, only the guarantees are compared.
     pub(super) fn is_decided(&self, best: usize, n: usize) -> bool {
         let own = &self.candidates[n];
-        let ratio = self.ratio(self.trials.objective, n, best);
+        let ratio = self.ratio(n, best);
         let by_mean = || {
             ratio.is_some_and(|r| (r.mean - 1.0).abs() + r.half_width < RELEVANT_DIFFERENCE)
                 || self.is_far(best, n)
@@ -364,7 +358,7 @@ impl<'w> Selection<'w> {
     fn lags(&self, best: usize, n: usize) -> bool {
         let own = &self.candidates[n];
         let is_shorter = own.runs.len() < self.candidates[best].runs.len();
-        let ratio = self.ratio(self.trials.objective, n, best);
+        let ratio = self.ratio(n, best);
         let is_near = ratio.is_some_and(|ratio| ratio.mean < FAR);
         COMMON_RULES.contains(&own.name()) && is_shorter && !own.is_unstable() && is_near
     }

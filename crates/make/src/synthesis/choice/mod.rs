@@ -60,19 +60,13 @@ pub fn choose(
     let mut selection = Selection {
         guards: guard::guards(fleet, options, choice, &analysed),
         trials: Trials::new(fleet, options.objective, choice, &mut progress),
-        candidates: starts
-            .into_iter()
-            .map(|policy| Candidate::new(policy, 1))
-            .collect(),
+        candidates: starts.into_iter().map(Candidate::new).collect(),
     };
     if !choice.families.are_fixed() {
         selection.search(&analysed.context(fleet))?;
     }
-    selection.compare(candidates::current_rules(
-        fleet.envelope(),
-        options,
-        &analysed,
-    ))?;
+    let rivals = candidates::current_rules(fleet.envelope(), options, &analysed);
+    selection.compare(rivals)?;
     let (basis, is_decided) = selection.decide()?;
     if let Some(unkept) = selection.unkept() {
         return Err(ChoiceError::Unkept(Box::new(unkept)));

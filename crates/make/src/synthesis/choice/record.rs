@@ -42,10 +42,9 @@ impl Selection<'_> {
 
     fn recorded(&self, basis: &Basis, n: usize) -> CandidateLog {
         let (own, objective) = (&self.candidates[n], self.trials.objective);
-        let outcome = if n == 0 && !basis.has_converged() {
-            Steadiness::Unsettled
-        } else {
-            own.outcome(self.trials.workload, self.is_far(0, n))
+        let outcome = match n {
+            0 if !basis.has_converged() => Steadiness::Unsettled,
+            _ => own.outcome(self.trials.workload, self.is_far(0, n)),
         };
         let steady = outcome == Steadiness::Steady;
         let run = own.measured().filter(|_| steady);

@@ -1,5 +1,7 @@
 //! The search for the best policy of each family, the best of which are tuned on a grid.
 
+use itertools::Itertools;
+
 use super::ladder::{Candidate, Ladder, Selection};
 use super::trials::{FEW, Trial, Trials};
 use crate::synthesis::RELEVANT_DIFFERENCE;
@@ -7,7 +9,6 @@ use synth_multiresource::artifact::Family;
 use synth_multiresource::policy::TuningContext;
 use synth_multiresource::simulator::{Estimate, Failure};
 
-/// The fraction of budget and time for the search.
 const SEARCH: f64 = 0.4;
 
 /// A run is only completed if its first part of this fraction is promising.
@@ -73,15 +74,13 @@ impl Selection<'_> {
                 candidate.policy = policy;
             }
         }
-        let mut each: Vec<Candidate<'_>> = Vec::new();
-        for candidate in std::mem::take(&mut self.candidates) {
-            let name = candidate.name();
-            if each.iter().all(|other| other.name() != name) {
-                let tried = seen.iter().filter(|p| p.called() == name).count();
-                each.push(Candidate::new(candidate.policy, tried));
-            }
-        }
-        self.candidates = each;
+        let all = std::mem::take(&mut self.candidates).into_iter();
+        let first_of_each = all.unique_by(Candidate::name).map(|candidate| {
+            let mut own = Candidate::new(candidate.policy);
+            own.tried = seen.iter().filter(|p| p.called() == own.name()).count();
+            own
+        });
+        self.candidates = first_of_each.collect();
         Ok(())
     }
 }

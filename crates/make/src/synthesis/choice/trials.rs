@@ -1,4 +1,4 @@
-//! The simulations of the candidates, whose work is counted.
+//! The simulations of all candidates with the same arrivals and sizes, whose work is counted.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -41,8 +41,7 @@ const SOME: f64 = 30.0;
 /// could leave a guarantee undecided that is decided with a smaller one.
 const DECIDING: (f64, f64) = (3.0, 0.25);
 
-/// The relative half-width of a mean that is too imprecise for tuning. Differences are more
-/// precise.
+/// The relative half-width at which a mean (but no difference) is too imprecise for tuning.
 const VAGUE: f64 = 0.06;
 
 pub(super) type Underway<'w> = (Simulation<'w>, u64);
@@ -55,9 +54,7 @@ pub(super) struct Trial {
     pub cost: f64,
     /// The cost for tuning; if the run is too short for means, from the jobs in its second half.
     pub rough_cost: f64,
-    /// Whether the run is long enough for tuning.
     pub is_conclusive: bool,
-    /// The index of the common type with the fewest completions.
     pub fewest: Option<usize>,
     pub verdict: Verdict,
 }
@@ -81,15 +78,12 @@ impl Trial {
 
     /// Returns the least and the largest mean slowdown `E[T_i]/E[S_i]` of a type.
     pub(super) fn slowdowns(&self) -> Option<[f64; 2]> {
-        let each = self.run.types.iter().map(|t| Some(t.slowdown?.mean));
-        let each: Vec<f64> = each.collect::<Option<_>>()?;
-        Some([
-            each.iter().copied().fold(f64::INFINITY, f64::min),
-            each.iter().copied().fold(0.0, f64::max),
-        ])
+        let mut types = self.run.types.iter().map(|t| Some(t.slowdown?.mean));
+        types.try_fold([f64::INFINITY, 0.0], |[least, most], own| {
+            Some([least.min(own?), most.max(own?)])
+        })
     }
 
-    /// Returns the mean number of jobs in the second half of the run.
     pub(super) fn rough_number(&self) -> f64 {
         self.run.types.iter().map(late).sum()
     }
@@ -109,7 +103,6 @@ pub(super) struct Verdict {
     pub is_sure: bool,
 }
 
-/// Simulates all candidates with the same arrivals and sizes, and counts the work.
 pub(super) struct Trials<'a> {
     fleet: &'a Fleet,
     pub workload: &'a Workload,
@@ -171,8 +164,7 @@ impl<'a> Trials<'a> {
         }
     }
 
-    /// Starts a stage that ends after this fraction of the time. Its `seed` is added to the
-    /// options'.
+    /// Starts a stage that ends after this part of the time, whose `seed` is added to the options'.
     pub(super) fn begin(&mut self, seed: u64, part: f64) {
         self.seed = self.choice.seed.wrapping_add(seed);
         let end_of = |end: Instant| end - self.time.mul_f64(1.0 - part);
@@ -293,10 +285,9 @@ impl<'a> Trials<'a> {
         }
     }
 
-    /// Returns the objective from the jobs that are present in the second half of a run (Little's
-    /// law), increased in proportion if the jobs of a type stay longer than a twentieth of a
-    /// replication. Otherwise, it would help to move the wait of a rare type beyond the end of the
-    /// run.
+    /// Returns the objective from the jobs in the second half of a run (Little's law), increased in
+    /// proportion if the jobs of a type stay longer than a twentieth of a replication. Otherwise,
+    /// it would help to move the wait of a rare type beyond the end of the run.
     fn late_cost(&self, run: &Run) -> f64 {
         let pairs = run.types.iter().zip(self.workload.types());
         let stays: Vec<f64> = pairs.map(|(t, own)| late(t) / own.arrival_rate()).collect();

@@ -15,7 +15,7 @@ pub fn drains(schedules: &[Schedule], order: &[usize]) -> u64 {
         / 2
 }
 
-/// The paper's order.
+/// Returns the paper's order.
 fn lexicographic_order(schedules: &[Schedule]) -> Vec<usize> {
     let all = 0..schedules.len();
     all.sorted_by_key(|&s| &schedules[s]).collect()

@@ -150,10 +150,8 @@ impl Leg<'_> {
             }
             layer = following;
         }
-        let end = Phase::new(self.position, true, self.target());
-        Ok(*known
-            .get(&end)
-            .expect("every route ends in a working schedule"))
+        let end = known.get(&Phase::new(self.position, true, self.target()));
+        Ok(*end.expect("every route ends in a working schedule"))
     }
 
     fn target(&self) -> &[u32] {

@@ -135,7 +135,6 @@ impl<'a> Generation<'a> {
             tried = true;
             self.effort += 1;
             if exact || self.effort == self.efforts.len() || self.is_over() {
-                self.effort = self.effort.min(self.efforts.len() - 1);
                 return Ok(false);
             }
         }

@@ -103,7 +103,6 @@ fn finds_the_unique_optimum_of_section_seven() {
     assert!(mix.weights.iter().all(|p| (p - 0.5).abs() < 1e-12));
 }
 
-/// If the rows are not divided by `b_i`, a solver may accept a mix that never serves the rare type.
 #[test]
 fn rare_types_are_not_starved() {
     let workload = common_and_rare(2.0, 1e-9);
@@ -141,7 +140,6 @@ fn zero_time_limit_proves_nothing() {
     assert!(solution.certificate.gap() > 0.0);
 }
 
-/// If the coefficients were not scaled, HiGHS would ignore some of them or return an error.
 #[test]
 fn solves_loads_of_very_different_magnitude() {
     for (common, rare, load) in [

@@ -313,7 +313,6 @@ impl<'a> Queues<'a> {
         each.map(|(i, c)| self.on_servers(i, *c)).sum()
     }
 
-    /// Returns the change of the cost if the schedule of a server is replaced by another one.
     fn gain(&mut self, slots: &[u64], from: &[u32], to: &[u32]) -> f64 {
         let mut gain = 0.0;
         for (i, (from, to)) in from.iter().zip(to).enumerate() {

@@ -88,7 +88,6 @@ pub(super) fn evidence(solution: &Solution) -> Evidence {
     }
 }
 
-/// Returns the policy file of a rule.
 pub(super) fn artifact(
     fleet: &Fleet,
     solution: &Solution,

@@ -174,7 +174,6 @@ impl<'a> RateSearch<'a> {
         Ok(Some(search))
     }
 
-    /// Sets the results of the approximation of section 6.4.
     fn predict(&mut self) {
         let start = (0.5 / mean_size(self.workload)).min(0.5 * self.outlook.largest);
         // An infinite value ends the search.
@@ -277,7 +276,6 @@ impl<'a> RateSearch<'a> {
         self.options.preemption == Preemption::Full || self.modulation.phases.len() == 1
     }
 
-    /// Uses the exact value at the present rate, if any.
     fn take_exact(&mut self) -> Result<(), AnalysisError> {
         match self.exact(self.outlook.rate) {
             Ok(value) => (self.outlook.value, self.outlook.method) = (value, Method::ExactQbd),

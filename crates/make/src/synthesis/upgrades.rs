@@ -47,13 +47,12 @@ pub struct Upgrade {
 pub fn upgrades(fleet: &Fleet, options: &SynthesisOptions, known: &[Vec<Schedule>]) -> Upgrades {
     let all = purchases(fleet);
     let end = options.end.map(|_| Instant::now() + options.left() / PART);
-    let limits = SolveLimits {
-        longer: LONGER,
-        work: options.limits.work / u64::from(PART) / all.len().max(1) as u64,
-        ..options.limits.clone()
-    };
     let options = SynthesisOptions {
-        limits,
+        limits: SolveLimits {
+            longer: LONGER,
+            work: options.limits.work / u64::from(PART) / all.len().max(1) as u64,
+            ..options.limits.clone()
+        },
         end,
         ..options.clone()
     };

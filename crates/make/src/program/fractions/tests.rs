@@ -55,7 +55,6 @@ fn exact_load_of_appendix_j() {
     verify(&workload, &found);
 }
 
-/// For section 7 at load 0.9, `(0, 0, 2)` and `(1, 4, 0)` are each used half of the time.
 #[test]
 fn exact_load_of_section_seven() {
     let workload = model("section7");

@@ -366,7 +366,6 @@ impl Search<'_> {
         Some(search.record())
     }
 
-    /// Records the nodes in preorder.
     fn record(self) -> SearchRecord {
         let mut nodes = Vec::with_capacity(self.nodes.len());
         let mut open = vec![0];

@@ -7,10 +7,10 @@ use crate::synthesis::proof::solved;
 use crate::synthesis::{
     RELEVANT_DIFFERENCE, Synthesis, SynthesisError, SynthesisOptions, SynthesisOutcome, of_solution,
 };
-use synth_multiresource::artifact::{Artifact, Family, MsrConfig, Objective};
+use synth_multiresource::artifact::{Artifact, Family, Objective};
 use synth_multiresource::policy::TuningContext;
 use synth_multiresource::simulator::Run;
-use synth_multiresource::workload::{Fleet, Shape, Workload};
+use synth_multiresource::workload::{Fleet, Shape};
 
 /// The solution of program (7), and the policy known by analysis.
 #[derive(Debug)]
@@ -42,7 +42,7 @@ impl Analysed {
         })
     }
 
-    /// The solution of the program.
+    /// Returns the solution of the program.
     pub fn solution(&self) -> &Solution {
         match self {
             Analysed::Server(msr) => &msr.solution,
@@ -112,8 +112,16 @@ impl Analysed {
         run: Option<&Run>,
     ) -> Result<(Artifact, Option<Box<Synthesis>>), SynthesisError> {
         match (self, policy.msr()) {
-            (Analysed::Server(msr), Some(turned)) => {
-                let msr = retuned(fleet.envelope(), options, msr, turned)?;
+            (Analysed::Server(mut msr), Some(tuned)) => {
+                if *tuned != msr.policy {
+                    let options = SynthesisOptions {
+                        switching_rate: Some(tuned.switching_rate),
+                        route: Some(tuned.route),
+                        ..options.clone()
+                    };
+                    let own = of_solution(fleet.envelope(), &options, msr.solution, None)?;
+                    msr = Box::new(own);
+                }
                 Ok((msr.artifact.clone(), Some(msr)))
             }
             (own, _) => {
@@ -123,21 +131,4 @@ impl Analysed {
             }
         }
     }
-}
-
-fn retuned(
-    workload: &Workload,
-    options: &SynthesisOptions,
-    msr: Box<Synthesis>,
-    turned: &MsrConfig,
-) -> Result<Box<Synthesis>, SynthesisError> {
-    if *turned == msr.policy {
-        return Ok(msr);
-    }
-    let options = SynthesisOptions {
-        switching_rate: Some(turned.switching_rate),
-        route: Some(turned.route),
-        ..options.clone()
-    };
-    of_solution(workload, &options, msr.solution, None).map(Box::new)
 }

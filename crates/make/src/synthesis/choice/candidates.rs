@@ -48,10 +48,8 @@ pub(super) fn all(
             }
             let has_setups = options.preemption == Preemption::Setup;
             let rate = options.setup_rate.filter(|_| has_setups);
-            starts.extend(
-                rate.into_iter()
-                    .flat_map(|rate| with_setups(workload, rate, msr)),
-            );
+            let setups = rate.map(|rate| with_setups(workload, rate, msr));
+            starts.extend(setups.into_iter().flatten());
             starts
         }
     };

@@ -109,14 +109,9 @@ fn simulated(run: &Run, objective: Objective, workload: &Workload) -> Vec<Claim>
     }
     let types = run.types.iter().zip(workload.types()).enumerate();
     for (i, (own, kind)) in types.filter(|(_, (own, _))| own.completions >= DONE) {
-        let (response, least) = (own.mean_response, kind.mean_size());
-        claims.push(claim(Quantity::MeanResponse, Some(i), response, least));
-        claims.push(number(
-            Some(i),
-            own.mean_number,
-            kind.offered_load(),
-            cut(own),
-        ));
+        let (response, size, load) = (own.mean_response, kind.mean_size(), kind.offered_load());
+        claims.push(claim(Quantity::MeanResponse, Some(i), response, size));
+        claims.push(number(Some(i), own.mean_number, load, cut(own)));
         let [responses, waits] = own.spread;
         // A percentile too rare to be measured is not claimed, unless jobs almost never wait.
         let is_known = |own: &Estimate| own.half_width < own.mean || own.half_width == 0.0;

@@ -257,23 +257,18 @@ impl<'w> Selection<'w> {
 
     /// Returns the best converged candidate, by the guarantees and then by the number of better.
     pub(super) fn best(&self, is: impl Fn(&Candidate<'w>) -> bool) -> Option<usize> {
-        let converged = self.all(|_, c| c.is_eligible && c.has_converged() && is(c));
+        let steady = self.all(|_, c| c.is_eligible && c.has_converged() && is(c));
         let is_ahead = |other: usize, n: usize| {
             let pair = self.converged_runs(n, other);
             pair.is_some_and(|(own, other)| other.cost < own.cost)
         };
-        let ahead = |n: usize| {
-            converged
-                .iter()
-                .filter(|other| is_ahead(**other, n))
-                .count()
-        };
+        let ahead = |n: usize| steady.iter().filter(|other| is_ahead(**other, n)).count();
         let cost = |n: usize| {
             let run = self.candidates[n].longest();
             run.map_or(f64::INFINITY, |run| run.cost)
         };
         let key = |n: &usize| (self.guarantee_rank(*n), ahead(*n), cost(*n));
-        let all = converged.iter().copied();
+        let all = steady.iter().copied();
         all.min_by(|a, b| key(a).partial_cmp(&key(b)).unwrap_or(Ordering::Equal))
     }
 

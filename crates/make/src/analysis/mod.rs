@@ -73,10 +73,9 @@ pub enum AnalysisError {
 }
 
 fn counted(about: &str, number: f64) -> String {
-    if number < 1e15 {
-        format!("{about}{number:.0}")
-    } else {
-        "too many".into()
+    match number < 1e15 {
+        true => format!("{about}{number:.0}"),
+        false => "too many".into(),
     }
 }
 
@@ -230,10 +229,9 @@ impl<'a> TypeQueue<'a> {
     /// A mean that is less than the mean number in service has no correct digits.
     fn sound(&self, mean: f64) -> Result<f64, AnalysisError> {
         let offered = self.queue.arrival_rate() * self.job_type.mean_size();
-        if mean >= offered * (1.0 - 1e-9) && mean.is_finite() {
-            Ok(mean)
-        } else {
-            Err(self.failed(QbdError::no_digit(mean)))
+        match mean >= offered * (1.0 - 1e-9) && mean.is_finite() {
+            true => Ok(mean),
+            false => Err(self.failed(QbdError::no_digit(mean))),
         }
     }
 
@@ -351,10 +349,9 @@ pub fn exact(
 pub(crate) fn bounds(workload: &Workload, modulation: &Modulation) -> Vec<PaperBounds> {
     let of_type = |i| PaperBounds::new(&modulation.queue(workload, i));
     let types = 0..workload.types().len();
-    if types.len() * modulation.phases.len() > SIDE_BY_SIDE {
-        types.into_par_iter().map(of_type).collect()
-    } else {
-        types.map(of_type).collect()
+    match types.len() * modulation.phases.len() > SIDE_BY_SIDE {
+        true => types.into_par_iter().map(of_type).collect(),
+        false => types.map(of_type).collect(),
     }
 }
 

@@ -87,13 +87,9 @@ fn candidates(fleet: &Fleet, costs: &[f64], is_over: &dyn Fn() -> bool) -> Vec<P
     order.sort_by(|a, b| per_work(*b).total_cmp(&per_work(*a)));
     let firsts = (2..k).step_by(1 + k / FIRSTS).map(|n| order[..n].to_vec());
     let alone = (0..k).filter(|_| k > 1).map(|i| vec![i]);
-    let mut cuts: Vec<PriceCut> = firsts
-        .chain(alone)
-        .take_while(|_| !is_over())
-        .filter_map(|types| cut(fleet, types))
-        .collect();
-    cuts.push(all);
-    cuts
+    let tried = firsts.chain(alone).take_while(|_| !is_over());
+    let cuts = tried.filter_map(|types| cut(fleet, types));
+    cuts.chain([all]).collect()
 }
 
 /// Returns the prices of program (7) over some types, or `None` if none is positive.

@@ -117,12 +117,9 @@ impl<'a> Descent<'a> {
         let falling = (0..n).filter(|&s| change[s] > 1e-12);
         let leaving = falling.min_by(|&a, &b| ratio(a).total_cmp(&ratio(b)))?;
         let step = ratio(leaving);
-        let weight = |s: usize| {
-            if s == leaving {
-                step
-            } else {
-                (self.mix.weights[s] - step * change[s]).max(0.0)
-            }
+        let weight = |s: usize| match s == leaving {
+            true => step,
+            false => (self.mix.weights[s] - step * change[s]).max(0.0),
         };
         Some((leaving, (0..n).map(weight).collect()))
     }

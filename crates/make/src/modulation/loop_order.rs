@@ -9,10 +9,9 @@ const EXACT: usize = 12;
 
 /// Returns the completions that one round of the loop waits for: `Σ_legs Σ_i (u_i − v_i)⁺`.
 pub fn drains(schedules: &[Schedule], order: &[usize]) -> u64 {
-    let legs = order.iter().circular_tuple_windows();
-    legs.map(|(&s, &v)| distance(&schedules[s], &schedules[v]))
-        .sum::<u64>()
-        / 2
+    let leg = |(s, v): (&usize, &usize)| distance(&schedules[*s], &schedules[*v]);
+    let legs = order.iter().circular_tuple_windows().map(leg);
+    legs.sum::<u64>() / 2
 }
 
 /// Returns the paper's order.
@@ -32,10 +31,9 @@ pub fn least_drain_order(schedules: &[Schedule]) -> Vec<usize> {
     let rows = (0..n).map(|a| (0..=a).map(|b| between(a, b)).collect());
     let lengths: Vec<Vec<u64>> = rows.collect();
     let length = |a: usize, b: usize| lengths[a.max(b)][a.min(b)];
-    let tour = if n <= EXACT {
-        shortest_tour(n, length)
-    } else {
-        two_opt(n, length)
+    let tour = match n {
+        0..=EXACT => shortest_tour(n, length),
+        _ => two_opt(n, length),
     };
     tour.into_iter().map(|p| start[p]).collect()
 }

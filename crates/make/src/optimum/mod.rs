@@ -276,7 +276,7 @@ fn closed_in(
             _ => growth,
         };
         let (region, copies) = solver.region();
-        let larger = region.grown();
+        let larger = Region::new(region.limits.iter().map(|b| b + b.div_ceil(2)).collect());
         let ended = if is_over || !are_close {
             Some(Ended::Cut)
         } else if rest.min(growth) <= limits.tolerance / 2.0 {

@@ -82,10 +82,9 @@ impl Preemptive {
         let here = &self.values[start..start + length];
         let last = self.rates.services.len() - 1;
         row.look(self, start, here);
-        if decides {
-            self.decide(row, choices);
-        } else {
-            self.keep(row, choices);
+        match decides {
+            true => self.decide(row, choices),
+            false => self.keep(row, choices),
         }
         let stays = 1.0 - self.rates.arrivals.iter().sum::<f64>();
         for ((v, u), gain) in next.iter_mut().zip(here).zip(&row.best) {

@@ -20,10 +20,6 @@ impl Region {
         }
     }
 
-    pub(super) fn grown(&self) -> Self {
-        Region::new(self.limits.iter().map(|b| b + b.div_ceil(2)).collect())
-    }
-
     pub(super) fn count(&self, i: usize, state: usize) -> usize {
         state / self.strides[i] % (self.limits[i] + 1)
     }

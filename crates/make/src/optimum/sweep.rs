@@ -49,13 +49,12 @@ impl Sweeps {
         services.extend(setup_rate.iter().flat_map(|rate| vec![*rate; types.len()]));
         let values = vec![vec![0.0; waiting.states]; schedules.len()];
         let places = 0..schedules.len();
+        let jobs = |s: &usize| Reverse(schedules[*s].iter().sum::<u32>());
         Sweeps {
             rates: Uniform::new(workload, &services, &schedules, costs),
             least: values.clone(),
             stopped: places.clone().map(stops).collect(),
-            descending: places
-                .sorted_by_key(|s| Reverse(schedules[*s].iter().sum::<u32>()))
-                .collect(),
+            descending: places.sorted_by_key(jobs).collect(),
             values,
             schedules,
             more,

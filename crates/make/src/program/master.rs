@@ -189,10 +189,9 @@ impl<'a> Master<'a> {
         };
         let system = DMatrix::from_fn(n + 1, n + 1, entry);
         let right = DVector::from_fn(n + 1, |row, _| f64::from(u8::from(row >= equations)));
-        let solved = if n <= FULL_PIVOTS {
-            system.full_piv_lu().solve(&right)
-        } else {
-            system.lu().solve(&right)
+        let solved = match n {
+            0..=FULL_PIVOTS => system.full_piv_lu().solve(&right),
+            _ => system.lu().solve(&right),
         };
         let Some(solved) = solved else {
             return weights;
@@ -202,10 +201,9 @@ impl<'a> Master<'a> {
             better[s] = solved[place];
         }
         let is_mix = better.iter().all(|p| *p >= 0.0);
-        if is_mix && self.coverage(&better) >= self.coverage(&weights) {
-            better
-        } else {
-            weights
+        match is_mix && self.coverage(&better) >= self.coverage(&weights) {
+            true => better,
+            false => weights,
         }
     }
 

@@ -116,10 +116,9 @@ impl<'a> Knapsack<'a> {
         let complete = search.visit(0, 0.0, self.relaxed());
         // A search that reached the relaxation's bound is as good as a complete one.
         let exact = complete || search.best >= search.ceiling * (1.0 - WORTH);
-        let bound = if exact {
-            search.best * (1.0 + WORTH)
-        } else {
-            search.ceiling
+        let bound = match exact {
+            true => search.best * (1.0 + WORTH),
+            false => search.ceiling,
         };
         let best = search.found.iter().rev().take(COLUMNS_A_ROUND);
         Priced {

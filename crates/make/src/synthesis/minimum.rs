@@ -95,17 +95,15 @@ fn brent(mut at: impl FnMut(f64) -> f64, bracket: [Point; 3], tolerance: f64) ->
         let x = best.0 + step.abs().max(tolerance).copysign(step);
         let new = (x, at(x));
         if new.1 <= best.1 {
-            if x < best.0 {
-                high = best.0
-            } else {
-                low = best.0
+            match x < best.0 {
+                true => high = best.0,
+                false => low = best.0,
             }
             (third, second, best) = (second, best, new);
         } else {
-            if x < best.0 {
-                low = x
-            } else {
-                high = x
+            match x < best.0 {
+                true => low = x,
+                false => high = x,
             }
             if new.1 <= second.1 {
                 (third, second) = (second, new);

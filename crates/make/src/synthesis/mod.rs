@@ -99,7 +99,7 @@ impl SynthesisOptions {
         left(self.end)
     }
 
-    /// Returns the work that is left \[ns\], at most `at_one` for an effort of 1.
+    /// Returns the work that is left \[ns\], which is at most `at_one` for an effort of 1.
     fn work(&self, at_one: f64) -> f64 {
         (self.effort * at_one).min(1e9 * self.left().as_secs_f64())
     }

@@ -126,11 +126,12 @@ impl MsfqAnalysis {
         }
         let best = self.best_of(&looked);
         let response = |l: &usize| Some(looked.get(l)?.as_ref().ok()?.response);
+        let approximation = |l: usize| self.queue(l).ok()?.approximation();
         let row = |threshold: usize| MsfqRow {
             threshold,
             is_best: Some(threshold) == best,
             response: response(&threshold),
-            approximation: self.approximation(threshold),
+            approximation: approximation(threshold).map(|own| self.value(own.response)),
         };
         let thresholds = shown(most).chain(best).chain(own).sorted_unstable().dedup();
         let unknown = looked.values().filter_map(|means| means.as_ref().err());
@@ -139,10 +140,6 @@ impl MsfqAnalysis {
             is_complete: looked.len() == most + 1 && looked.values().all(Result::is_ok),
             unknown: unknown.unique_by(|why| why.to_string()).cloned().collect(),
         }
-    }
-
-    fn approximation(&self, threshold: usize) -> Option<f64> {
-        Some(self.value(self.queue(threshold).ok()?.approximation()?.response))
     }
 }
 

@@ -299,13 +299,11 @@ impl<'a> Queues<'a> {
     /// Returns `E[N_i]` for this number of slots, or a penalty if they are not sufficient.
     fn number(&mut self, i: usize, slots: u64) -> f64 {
         let offered = self.fleet.types()[i].offered_load();
-        *self.known[i].entry(slots).or_insert_with(|| {
-            if slots as f64 > offered {
-                mean_number(slots, offered)
-            } else {
-                LACKING * (1.0 + offered - slots as f64)
-            }
-        })
+        let number = || match slots as f64 > offered {
+            true => mean_number(slots, offered),
+            false => LACKING * (1.0 + offered - slots as f64),
+        };
+        *self.known[i].entry(slots).or_insert_with(number)
     }
 
     fn cost(&mut self, slots: &[u64]) -> f64 {

@@ -84,13 +84,11 @@ pub fn sweep_switching_rates(
             let response = |number: fn(&PaperBounds) -> f64| {
                 mean_response(&bounds.iter().map(number).collect_vec(), workload)
             };
-            let exact_by =
-                |value: fn(&[f64], &Workload) -> f64| Some(value(exact.as_ref()?, workload));
             swept.push(SweepPoint {
                 route,
                 switching_rate,
-                mean_response: exact_by(mean_response),
-                weighted_response: exact_by(weighted_response),
+                mean_response: exact.as_ref().map(|own| mean_response(own, workload)),
+                weighted_response: exact.as_ref().map(|own| weighted_response(own, workload)),
                 lower: response(|bounds| bounds.lower),
                 approximation: response(|bounds| bounds.approximation),
                 upper: response(|bounds| bounds.upper),

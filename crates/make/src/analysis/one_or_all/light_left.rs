@@ -87,10 +87,6 @@ impl LightAtPhaseEnd {
         })
     }
 
-    pub(super) fn is_distribution(&self) -> bool {
-        self.few.iter().all(|p| *p > -1e-9) && self.few.sum() < 1.0 + 1e-9
-    }
-
     /// Returns the largest rounding error of a function with these derivatives.
     pub(super) fn error(&self, derivatives: &DVector<f64>) -> f64 {
         // If `P M = L U`, adding `e` to the right-hand side of `M x` changes `d·x` by `(M⁻ᵀ d)·e`.

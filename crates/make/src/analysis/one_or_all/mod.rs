@@ -90,10 +90,12 @@ impl MsfqQueue {
             ));
         };
         let means = self.with(&left);
-        if means.error < MOST_ERROR && left.is_distribution() && means.are_above_sizes(self) {
-            Ok(means)
-        } else {
-            refused("the exact means have too few digits because of rounding errors".into())
+        let is_distribution = left.few.iter().all(|p| *p > -1e-9) && left.few.sum() < 1.0 + 1e-9;
+        match means.error < MOST_ERROR && is_distribution && means.are_above_sizes(self) {
+            true => Ok(means),
+            false => {
+                refused("the exact means have too few digits because of rounding errors".into())
+            }
         }
     }
 

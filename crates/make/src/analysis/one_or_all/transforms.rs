@@ -56,10 +56,9 @@ impl Point {
         // `losses[i]` is one minus the factor for the passage from `i` light jobs to `i − 1`.
         let mut losses = vec![next; k + 1];
         for i in (1..k).rev() {
-            let leaves = if i <= queue.threshold {
-                sigma + w
-            } else {
-                sigma + light.arrival_rate * losses[i + 1]
+            let leaves = match i <= queue.threshold {
+                true => sigma + w,
+                false => sigma + light.arrival_rate * losses[i + 1],
             };
             losses[i] = leaves / (i as f64 * light.service_rate + leaves);
         }

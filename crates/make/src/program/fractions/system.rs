@@ -177,10 +177,9 @@ fn reconstruct(residues: &[BigInt], modulus: &BigInt) -> Option<Fractions> {
 
 fn symmetric(value: &BigInt, modulus: &BigInt) -> BigInt {
     let rest = value.mod_floor(modulus);
-    if &rest * 2_u32 > *modulus {
-        rest - modulus
-    } else {
-        rest
+    match &rest * 2_u32 > *modulus {
+        true => rest - modulus,
+        false => rest,
     }
 }
 

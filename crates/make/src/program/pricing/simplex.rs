@@ -135,10 +135,9 @@ impl Simplex {
                 let pivot = matrix[c].clone();
                 for (r, row) in matrix.iter_mut().enumerate() {
                     for (x, p) in row.iter_mut().zip(&pivot) {
-                        *x = if r == c {
-                            p * scale
-                        } else {
-                            *x - factors[r] * p
+                        *x = match r == c {
+                            true => p * scale,
+                            false => *x - factors[r] * p,
                         };
                     }
                 }

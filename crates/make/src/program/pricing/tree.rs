@@ -240,10 +240,9 @@ impl<'a> Search<'a> {
             let demand = self.packing.demand(i).iter().zip(&self.room);
             let fits =
                 |(d, room): (&u64, &u64)| u128::from(*d) * u128::from(range) <= u128::from(*room);
-            let more = if demand.clone().all(fits) {
-                range
-            } else {
-                self.packing.max_jobs_in(i, &self.room)
+            let more = match demand.clone().all(fits) {
+                true => range,
+                false => self.packing.max_jobs_in(i, &self.room),
             };
             node.most[k] = node.least[k] + more;
             self.more[k] = f64::from(more);
@@ -268,10 +267,9 @@ impl<'a> Search<'a> {
             let reduced = self.simplex.reduced[k];
             let away = (above / reduced.abs()) * (1.0 + 1e-9) + 1e-9;
             if away < *more {
-                if reduced < 0.0 {
-                    node.most[k] = node.least[k] + away as u32;
-                } else {
-                    node.least[k] = node.most[k] - away as u32;
+                match reduced < 0.0 {
+                    true => node.most[k] = node.least[k] + away as u32,
+                    false => node.least[k] = node.most[k] - away as u32,
                 }
             }
         }
@@ -307,10 +305,8 @@ impl<'a> Search<'a> {
         let open = (0..counts.len()).filter(|&k| node.most[k] > node.least[k]);
         let size = |k: usize| self.packing.dominant_share(self.types[k]);
         let of = |k: usize| (is_fractional(counts[k]), size(k));
-        let k = open.max_by(|&a, &b| {
-            let (a, b) = (of(a), of(b));
-            a.0.cmp(&b.0).then(a.1.total_cmp(&b.1))
-        })?;
+        let by_size = |a: (bool, f64), b: (bool, f64)| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1));
+        let k = open.max_by(|&a, &b| by_size(of(a), of(b)))?;
         Some((k, (counts[k] as u32).clamp(node.least[k], node.most[k] - 1)))
     }
 

@@ -371,11 +371,10 @@ fn zones(fleet: &Fleet) -> Vec<Zone> {
         let longest = |of: &[usize]| of.iter().map(|i| types[*i].mean_size()).fold(0.0, f64::max);
         let apart = size(kept[count - 1]) > size(others[0]) && longest(others) > longest(kept);
         let fitting = |h: usize, i: usize| packing.max_jobs_in(i, &fleet.units(h));
-        let shapes = 0..fleet.shapes().len();
-        let home = shapes
-            .filter(|h| kept.iter().all(|i| fitting(*h, *i) > 0))
-            .max_by_key(|h| fleet.shapes()[*h].count())
-            .filter(|_| apart)?;
+        let all_fit = |h: &usize| kept.iter().all(|i| fitting(*h, *i) > 0);
+        let shapes = (0..fleet.shapes().len()).filter(all_fit);
+        let largest = shapes.max_by_key(|h| fleet.shapes()[*h].count());
+        let home = largest.filter(|_| apart)?;
         let busy = |i: &usize| types[*i].offered_tasks() / f64::from(fitting(home, *i));
         let busy: f64 = kept.iter().map(busy).sum();
         let mut servers = vec![0; fleet.shapes().len()];

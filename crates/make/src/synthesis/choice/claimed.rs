@@ -49,12 +49,6 @@ pub(super) fn artifact(
     artifact
 }
 
-const WAITS: [Quantity; 3] = [
-    Quantity::WaitingP50,
-    Quantity::WaitingP95,
-    Quantity::WaitingP99,
-];
-
 fn simulated(run: &Run, objective: Objective, workload: &Workload) -> Vec<Claim> {
     let simulated = (Method::Simulated, HoldsFor::default());
     let claimed = |quantity, of: Option<usize>, own: Estimate| Claim {
@@ -112,11 +106,15 @@ fn simulated(run: &Run, objective: Objective, workload: &Workload) -> Vec<Claim>
         let (response, size, load) = (own.mean_response, kind.mean_size(), kind.offered_load());
         claims.push(claim(Quantity::MeanResponse, Some(i), response, size));
         claims.push(number(Some(i), own.mean_number, load, cut(own)));
-        let [responses, waits] = own.spread;
+        let [[_, response, _], [wait_p50, wait_p95, wait_p99]] = own.spread;
         // A percentile too rare to be measured is not claimed, unless jobs almost never wait.
         let is_known = |own: &Estimate| own.half_width < own.mean || own.half_width == 0.0;
-        let percentiles = WAITS.into_iter().zip(waits);
-        for (quantity, own) in percentiles.chain([(Quantity::ResponseP95, responses[1])]) {
+        for (quantity, own) in [
+            (Quantity::WaitingP50, wait_p50),
+            (Quantity::WaitingP95, wait_p95),
+            (Quantity::WaitingP99, wait_p99),
+            (Quantity::ResponseP95, response),
+        ] {
             let known = own.filter(is_known);
             claims.push(known.map(|own| claimed(quantity, Some(i), own)));
         }

@@ -87,15 +87,11 @@ impl Candidate<'_> {
         self.longest().is_some_and(Trial::runs_away)
     }
 
-    /// Returns whether the longest run has converged and the separate run does not contradict it.
+    /// Returns whether the longest run has converged and jobs did not pile up in the separate run.
     pub(super) fn has_converged(&self) -> bool {
-        self.longest().is_some_and(|run| run.value.is_some()) && !self.is_refuted()
-    }
-
-    /// Returns whether jobs piled up in its separate run, so that a guard was needed.
-    fn is_refuted(&self) -> bool {
-        let own = self.own.as_ref();
-        own.is_some_and(|own| own.runs_away() || own.run.own.guarded > UNDER_GUARD)
+        let piles_up = |own: &Trial| own.runs_away() || own.run.own.guarded > UNDER_GUARD;
+        let has_value = self.longest().is_some_and(|run| run.value.is_some());
+        has_value && !self.own.as_ref().is_some_and(piles_up)
     }
 
     /// If a policy with a proof of stability has a growing number of jobs, the run was too short.

@@ -268,7 +268,7 @@ impl<'a> TypeQueue<'a> {
         }
     }
 
-    /// Returns the response times; `None` if inaccurate, beyond the budget, or of stages.
+    /// Returns the response times; `None` if inaccurate, too costly, or if the sizes have stages.
     pub fn survival(&self, numbers: TypeDistribution, budget: f64) -> Option<ResponseTimes> {
         let levels = match numbers {
             TypeDistribution::Rounds(own) if own.error() <= DISTRIBUTION_ERROR => own.law,

@@ -47,8 +47,8 @@ impl PaperBounds {
 
 /// Returns Erlang's C, the probability of waiting in an M/M/k queue, for real numbers `k > a > 0`.
 ///
-/// The blocking probability `1/B = a ∫₀^∞ e^{−at}(1+t)^k dt = e^a a^{−k} Γ(k+1, a)` is by Jagerman
-/// (Bell System Technical Journal 53, 1974). Then `C = B/(1 − ρ(1 − B))` for `ρ = a/k`.
+/// The blocking probability `B` satisfies `1/B = a ∫₀^∞ e^{−at}(1+t)^k dt = e^a a^{−k} Γ(k+1, a)`
+/// (Jagerman, Bell System Technical Journal 53, 1974). Then `C = B/(1 − ρ(1 − B))` for `ρ = a/k`.
 pub(crate) fn erlang_c(servers: f64, offered: f64) -> f64 {
     let ln_blocking = servers * offered.ln()
         - offered

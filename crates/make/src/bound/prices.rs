@@ -18,7 +18,7 @@ const WORK: u64 = 20_000_000;
 /// The approximate number of programs over the first types.
 const FIRSTS: usize = 32;
 
-/// Returns the bound and its inequalities (see [`PriceCut`]), none if jobs never wait.
+/// Returns the bound and its inequalities ([`PriceCut`]), none for that of jobs that never wait.
 ///
 /// The prices of program (7) of the MSR paper are tried over all types, over each type alone, and
 /// over the first types in the order of a single server: by decreasing cost per unit of work at the
@@ -46,7 +46,7 @@ pub(super) fn by_prices(
     Ok((check_prices(&cuts, fleet, objective, preemption)?, cuts))
 }
 
-/// Returns the bound for any information about sizes, from the same prices or if jobs never wait.
+/// Returns the bound for any information about sizes, from these prices or of jobs without waits.
 pub(super) fn by_sizes(
     fleet: &Fleet,
     objective: Objective,

@@ -98,12 +98,12 @@ impl OptimumLimits {
 pub struct OptimumError(String);
 
 impl OptimumError {
-    /// Several servers are not supported.
+    /// Returns the error for fleets of several servers.
     pub fn of_fleet() -> Self {
         OptimumError("the dynamic program only supports a single server".into())
     }
 
-    /// Policies that know more about a job than its type are not supported.
+    /// Returns the error for policies that know more about a job than its type.
     pub fn of_sizes() -> Self {
         OptimumError("the dynamic program does not support policies that know job sizes".into())
     }

@@ -23,7 +23,7 @@ const SOME: f64 = 0.1;
 const SURVIVAL: f64 = 5e8;
 const MANY: f64 = 10.0;
 
-/// The fraction of time in which the claimed number of jobs is exceeded, at most.
+/// The maximum fraction of time in which the claimed number of jobs is exceeded.
 const RARE: f64 = 0.01;
 
 type Derivation = (Method, HoldsFor);
@@ -268,9 +268,10 @@ impl Claims<'_> {
         Some(bounds.approximation)
     }
 
-    /// Returns the method and the conditions. An approximation has none on the distributions. Else,
-    /// arrivals must be Poisson and sizes exponential or, with preemption, of phase type. Without
-    /// preemption, the service of a type depends on the completions of the other types.
+    /// Returns the method and the conditions. An approximation has none on the distributions.
+    /// Otherwise, the arrivals are Poisson and the sizes exponential or, with preemption, of phase
+    /// type. Without preemption, the service of a type depends on the completions of the other
+    /// types.
     fn of_queues(&self, method: Method, job_type: Option<usize>) -> Derivation {
         let all = self.workload.types();
         let staged = |kind: &JobType| {

@@ -138,8 +138,7 @@ impl CandidateLog {
         self.kept != Some(false) && self.ratio.is_some_and(|r| is_known(&r) && is_near(&r))
     }
 
-    /// Returns whether it certainly beats the selected policy and was not seen to break a
-    /// guarantee.
+    /// Returns whether it surely beats the selected policy and was not seen to break a guarantee.
     pub fn is_better(&self) -> bool {
         self.kept != Some(false) && self.ratio.is_some_and(|r| r.mean + r.half_width < 1.0)
     }

@@ -101,7 +101,7 @@ impl LightAtPhaseEnd {
 }
 
 /// Returns the probabilities that `0, …, k − 1` light jobs arrived before a light job in the same
-/// phases 4 and 1. If no phase is skipped, `F_∞` generates all these arrivals (`mean` on average).
+/// phases 4 and 1. If no phase is skipped, `F_∞` is their generating function, with this `mean`.
 pub(super) fn few_before(queue: &MsfqQueue, mean: f64) -> Option<DMatrix<f64>> {
     let circle = Circle::new(queue)?;
     let age = |m: usize, _| (1.0 - circle.values[m].1) / (mean * circle.gaps[m]);

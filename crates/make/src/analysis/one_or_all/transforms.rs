@@ -101,8 +101,8 @@ pub(super) fn reach(queue: &MsfqQueue) -> f64 {
     radii.find(exists).map_or(1.0, f64::sqrt)
 }
 
-/// Returns `Σ_n F_n(z) a_i(z_n)` (k) and `F_∞(z)`, or `None` after too many steps. Here, `a_i = g_i
-/// − f y^i`, `z_0 = 1 − u`, `z_{n+1} = y(z_n)`, and `F_n` multiplies the first `n` factors `f`.
+/// Returns `Σ_n F_n(z) a_i(z_n)` (k) and `F_∞(z)`, or `None` after too many steps. Here, `F_n` is
+/// the product of `n` factors `f`, `a_i = g_i − f y^i`, `z_0 = 1 − u`, and `z_{n+1} = y(z_n)`.
 pub(super) fn iterate(queue: &MsfqQueue, u: C) -> Option<(Vec<C>, C)> {
     let mut sums = vec![C::ZERO; queue.servers];
     let (mut u, mut product) = (u, C::ONE);

@@ -1,7 +1,7 @@
 //! This module solves systems of linear equations with integer coefficients exactly.
 //!
-//! Elimination modulo a prime number `p` finds independent rows and columns and an inverse. Then `A
-//! x = b` is solved modulo p², p³, … (Dixon, Numerische Mathematik 40, 1982). The fractions are
+//! Elimination modulo a prime number `p` finds independent rows and columns and an inverse. Then
+//! `A x = b` is solved modulo p², p³, … (Dixon, Numerische Mathematik 40, 1982). The fractions are
 //! computed by Euclid's algorithm (Wang, SYMSAC 1981) and verified with integers. There is no
 //! result if `p` divides the determinant, which has a probability of `10⁻⁷` for 200 equations.
 

@@ -9,7 +9,7 @@ use synth_multiresource::artifact::{
 use synth_multiresource::workload::{Fleet, Workload};
 
 /// The guard takes over at `GUARD` times the mean number of jobs under the rule, but not before
-/// `OWN` times its own, because it would almost never let go, and the policy would be as slow.
+/// `OWN` times its own. Otherwise, it would almost never let go, and the policy would be as slow.
 const GUARD: f64 = 10.0;
 const OWN: f64 = 4.0;
 

@@ -251,7 +251,7 @@ impl<'w> Selection<'w> {
         }
     }
 
-    /// Returns the best converged candidate, by the guarantees and then by the number of better.
+    /// Returns the best converged candidate: by the guarantees, then by the number of better ones.
     pub(super) fn best(&self, is: impl Fn(&Candidate<'w>) -> bool) -> Option<usize> {
         let steady = self.all(|_, c| c.is_eligible && c.has_converged() && is(c));
         let is_ahead = |other: usize, n: usize| {

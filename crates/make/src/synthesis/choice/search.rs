@@ -11,7 +11,7 @@ use synth_multiresource::simulator::{Estimate, Failure};
 
 const SEARCH: f64 = 0.4;
 
-/// A run is only completed if its first part of this fraction is promising.
+/// A run is only completed if its first part, which is 1 divided by this, is promising.
 const QUARTER: u64 = 4;
 
 /// The maximum number of events of the first runs, because a deadline may end the search early.

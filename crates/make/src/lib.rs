@@ -1,13 +1,12 @@
 //! This crate computes a scheduling policy for multiresource jobs, and a proof that no other policy
 //! can sustain a higher load.
 //!
-//! - The function [`program::solve()`] computes the schedules that should be used, and the fraction
-//!   of time for each of them. The load has a certificate, which is checked without this crate.
+//! - [`program::solve()`] computes the schedules to use, the fraction of time for each of them, and
+//!   a certificate of the load, which is checked without this crate.
 //! - A [`Modulation`](modulation::Modulation) is the Markov chain that switches between the
 //!   schedules, and [`analysis`] computes the exact means of the queues under it.
-//! - The functions [`synthesize`](synthesis::synthesize) and [`choose`](synthesis::choose) do all
-//!   of this for a workload and return the policy file. The second function also simulates other
-//!   rules.
+//! - [`synthesize`](synthesis::synthesize) and [`choose`](synthesis::choose) do all of this for a
+//!   workload and return the policy file. The latter also simulates other rules.
 //!
 //! ```text
 //! ρ = 1 / max t : Σ_s π_s u_si ≥ t b_i, Σ_s π_s ≤ 1, π ≥ 0    program (7) of the MSR paper
@@ -40,8 +39,7 @@
 //! Corrections to the MSR paper: In program (7), the factor `μ_i` is missing in
 //! `ρ_i = λ_i/(μ_i (πW)_i)`. The quadratic program is not needed, because it can be solved as a
 //! linear program over columns. Theorem 8 must use the distribution of the phases after a
-//! completion. In lemma 9, there is one factor `μ_i` too many. The order of the loop is found by
-//! the dynamic program of Held and Karp (J. SIAM 10, 1962).
+//! completion. In lemma 9, there is one factor `μ_i` too many.
 
 pub mod analysis;
 pub mod bound;
@@ -49,3 +47,6 @@ pub mod modulation;
 pub mod optimum;
 pub mod program;
 pub mod synthesis;
+
+#[cfg(test)]
+mod tests;

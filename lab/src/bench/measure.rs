@@ -215,7 +215,7 @@ fn bounds(
     let bound = lower_bound(fleet, Objective::Mean, preemption, ROWS, &is_over);
     (
         closed.map(|own| [own.lower, own.upper_in_box]),
-        bound.map_or(0.0, |bound| bound.lower_bound),
+        bound.map_or(0.0, |own| own.bound),
     )
 }
 

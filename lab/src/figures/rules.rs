@@ -49,14 +49,9 @@ pub(super) fn tuned(
         return Err("there is no policy that is stable for this workload".into());
     };
     let policy = synthesis.policy;
-    let taken = synthesis
-        .routes
-        .into_iter()
-        .find(|r| r.route == policy.route);
-    let outlook = taken
-        .and_then(|r| r.outlook)
-        .ok_or("no route has an outlook")?;
-    Ok((policy, outlook))
+    let mut outlooks = synthesis.routes.into_iter();
+    let outlook = outlooks.find(|own| own.route == policy.route);
+    Ok((policy, outlook.ok_or("no route has an outlook")?))
 }
 
 pub(super) enum Rule {

@@ -3,7 +3,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::multiresource::artifact::{Objective, Preemption};
-use crate::multiresource::bound::{Bound, BoundDocument, Proof};
+use crate::multiresource::bound::{BoundDocument, Proof};
 use crate::multiresource::optimum::{Ended, Optimum, OptimumError, Problem};
 use crate::multiresource::workload::{Fleet, Workload};
 use crate::report::{Cell, Report, below, counted, number};
@@ -61,12 +61,12 @@ impl LowerBounds {
         load: f64,
         sought: Problem,
         found: Result<Optimum, OptimumError>,
-        bound: Option<&Bound>,
+        bound: Option<&BoundDocument>,
     ) -> Self {
         let refused = found.as_ref().err().map(ToString::to_string);
         let optimum = found.ok();
         let linear = bound.map(|bound| Linear {
-            bound: bound.lower_bound,
+            bound: bound.bound,
             method: method(&bound.proof),
             knows_sizes: knows_sizes(&bound.proof),
         });

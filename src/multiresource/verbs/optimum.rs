@@ -14,7 +14,7 @@ use crate::kind::{
 };
 use crate::multiresource::MultiresourceKind;
 use crate::multiresource::artifact::{Objective, Preemption};
-use crate::multiresource::bound::{Bound, document, lower_bound};
+use crate::multiresource::bound::{BoundDocument, lower_bound};
 use crate::multiresource::optimum::{
     Optimum, OptimumError, OptimumLimits, OptimumStep, Problem, optimum,
 };
@@ -122,8 +122,7 @@ impl RunVerb for Arguments {
         let (solved, bound) = self.bounds(&fleet, sought, caller)?;
         let mut documents = Vec::new();
         if let (Some(file), Some(bound)) = (&self.proof, &bound) {
-            let proof = document(&fleet, (self.minimize, self.preemption), bound);
-            documents.push((file.clone(), json(&proof)?));
+            documents.push((file.clone(), json(bound)?));
         }
         let mut least = LowerBounds::new(load, sought, solved, bound.as_ref());
         let mut notes = Vec::new();
@@ -171,7 +170,7 @@ impl Arguments {
         fleet: &Fleet,
         sought: Problem,
         caller: &mut Caller<'_>,
-    ) -> VerbResult<(Solved, Option<Bound>)> {
+    ) -> VerbResult<(Solved, Option<BoundDocument>)> {
         let count = |of: u64| usize::try_from(of).unwrap_or(usize::MAX);
         let limits = OptimumLimits {
             tolerance: self.tolerance,

@@ -153,7 +153,10 @@ const ROWS: usize = 2000;
 pub fn floor(fleet: &Fleet, request: &SolveRequest) -> Option<LowerBoundLog> {
     let (sought, choice) = (request.options.problem(), &request.choice);
     let left = || synthesis::left(choice.end);
-    let limits = optimum::OptimumLimits::quick().within(left());
+    let limits = optimum::OptimumLimits {
+        time: left(),
+        ..optimum::OptimumLimits::quick()
+    };
     let solve = |server| optimum::optimum(server, sought, &limits, &choice.interrupt, |_| ()).ok();
     let knows_sizes = fleet.envelope().has_limits();
     let server = fleet.one_server().filter(|_| !knows_sizes);
@@ -165,7 +168,7 @@ pub fn floor(fleet: &Fleet, request: &SolveRequest) -> Option<LowerBoundLog> {
     let mut least = solved.map_or(0.0, |found| found.lower);
     if !is_near_optimum {
         let bound = lower_bound(fleet, objective, preemption, ROWS, &is_over);
-        least = bound.map_or(least, |own| own.lower_bound.max(least));
+        least = bound.map_or(least, |own| own.bound.max(least));
     }
     (least > 0.0).then_some(LowerBoundLog {
         objective,

@@ -7,11 +7,9 @@ use synth_queues::ctmc::{ModulatedQueue, RelativeCompletions};
 pub struct PaperBounds {
     /// `ρ_i`.
     pub load: f64,
-    /// `E[Δ(v)]` \[jobs\], where `v` is the phase after a completion.
-    pub mean_ahead: f64,
     /// The minimum and the maximum of `Δ(s)` \[jobs\].
     pub range_ahead: (f64, f64),
-    /// `(ρ + E[Δ(v)])/(1 − ρ) − max Δ` (theorem 8) \[jobs\].
+    /// `(ρ + E[Δ(v)])/(1 − ρ) − max Δ` (theorem 8), with the phase `v` after a completion \[jobs\].
     pub lower: f64,
     /// `(ρ + E[Δ(v)])/(1 − ρ) − min Δ + β` (theorem 8) \[jobs\].
     pub upper: f64,
@@ -39,7 +37,6 @@ impl PaperBounds {
         }
         PaperBounds {
             load,
-            mean_ahead: ahead,
             range_ahead: (least, most),
             lower,
             upper,
@@ -48,13 +45,11 @@ impl PaperBounds {
     }
 }
 
-/// Returns the value of Erlang's C formula, which is the probability that a job has to wait in an
-/// M/M/k queue, for real numbers `k > a > 0`.
+/// Returns Erlang's C, the probability of waiting in an M/M/k queue, for real numbers `k > a > 0`.
 ///
-/// The blocking probability is computed with Jagerman's integral (Bell System Technical Journal 53,
-/// 1974): `1/B = a ∫₀^∞ e^{−at}(1+t)^k dt = e^a a^{−k} Γ(k+1, a)`. Then `C = B/(1 − ρ(1 − B))`,
-/// where `ρ = a/k`.
-pub fn erlang_c(servers: f64, offered: f64) -> f64 {
+/// The blocking probability `B` satisfies `1/B = a ∫₀^∞ e^{−at}(1+t)^k dt = e^a a^{−k} Γ(k+1, a)`
+/// (Jagerman, Bell System Technical Journal 53, 1974). Then `C = B/(1 − ρ(1 − B))` for `ρ = a/k`.
+pub(crate) fn erlang_c(servers: f64, offered: f64) -> f64 {
     let ln_blocking = servers * offered.ln()
         - offered
         - ln_gamma(servers + 1.0)

@@ -3,13 +3,12 @@
 use serde::Deserialize;
 
 use super::*;
+use crate::tests::model;
 use synth_multiresource::artifact::{MsrConfig, Route, section_seven};
 use synth_queues::ctmc::{Edge, Environment, PhaseType};
 
 fn section7(preemption: Preemption, route: Route, rate: f64) -> (Workload, MsrConfig) {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../models/section7.yaml");
-    let workload = Workload::read(path.as_ref()).unwrap().workload;
-    (workload, section_seven(preemption, route, rate))
+    (model("section7"), section_seven(preemption, route, rate))
 }
 
 fn assert_digits(found: &[f64], expected: &[f64], relative: f64) {
@@ -45,18 +44,15 @@ fn matches_mean_numbers_of_section_seven() {
         let (workload, policy) = section7(preemption, route, rate);
         let workload = workload.scaled(load / 0.9).unwrap();
         let modulation = Modulation::new(&workload, &policy, 1000).unwrap();
-        let cost = exact(&workload, &modulation, preemption, 1e9).unwrap();
-        assert_digits(&cost.numbers, numbers, 1e-9);
-        let far = Modulation::new(
-            &workload,
-            &MsrConfig {
-                switching_rate: 1.0,
-                ..policy
-            },
-            1000,
-        );
+        let found = exact(&workload, &modulation, preemption, 1e9).unwrap();
+        assert_digits(&found, numbers, 1e-9);
+        let faster = MsrConfig {
+            switching_rate: 1.0,
+            ..policy
+        };
+        let far = Modulation::new(&workload, &faster, 1000);
         let moved = exact(&workload, &far.unwrap().at(rate), preemption, 1e9).unwrap();
-        assert_digits(&moved.numbers, &cost.numbers, 1e-12);
+        assert_digits(&moved, &found, 1e-12);
     }
 }
 
@@ -65,8 +61,8 @@ fn matches_mean_numbers_of_section_seven() {
 fn fast_switching_approaches_its_limit() {
     let (workload, policy) = section7(Preemption::Full, Route::ALL[0], 1e6);
     let modulation = Modulation::new(&workload, &policy, 1000).unwrap();
-    let cost = exact(&workload, &modulation, Preemption::Full, 1e9).unwrap();
-    assert_digits(&cost.numbers, &[9.0, 10.68977938, 9.473684211], 2e-6);
+    let found = exact(&workload, &modulation, Preemption::Full, 1e9).unwrap();
+    assert_digits(&found, &[9.0, 10.68977938, 9.473684211], 2e-6);
 }
 
 #[derive(Deserialize)]
@@ -132,7 +128,6 @@ fn single_stage_sizes_are_exponential() {
     }
 }
 
-/// The bounds of theorem 8 must hold, where `v` is the phase after a completion.
 #[test]
 fn exact_means_satisfy_the_papers_bounds() {
     for preemption in [Preemption::None, Preemption::Setup, Preemption::Full] {
@@ -176,7 +171,7 @@ fn rare_numbers_are_quantiles() {
     assert!(above <= 0.01);
     let (less, more) = law.rarely_above(above * 1.0000001 + 1e-9).unwrap();
     assert_eq!((less, more), (x, above));
-    let solved = queue.queue().qbd().solve().unwrap();
+    let solved = queue.queue.qbd().solve().unwrap();
     assert!((solved.above(x as usize) - above).abs() < 1e-13);
     assert!(solved.above(x as usize - 1) > 0.01);
 }

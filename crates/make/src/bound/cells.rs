@@ -2,6 +2,7 @@ use std::borrow::Borrow;
 use std::collections::BTreeMap;
 
 use highs::{Col, RowProblem, Sense};
+use itertools::Itertools;
 use num_rational::BigRational;
 use num_traits::ToPrimitive;
 
@@ -10,26 +11,20 @@ use synth_multiresource::artifact::Objective;
 use synth_multiresource::bound::{BoundCertificate, Costs, Layout, TypeRates, pooled};
 use synth_multiresource::workload::Fleet;
 
-/// The amount by which each condition must be satisfied. It is greater than the tolerance of the
-/// solver, so that a solution is a proof of the bound.
+/// The margin of each condition. It exceeds the solver's tolerance, so that a solution is a proof.
 const MARGIN: f64 = 1e-6;
 
-/// With preemption, only some of the conditions are used at first, and others are added as needed.
-/// There can be `MANY` times as many conditions as rows, the number of rounds is limited, and no
-/// unknown is further than `FAR` from 0 if the unit of time is the mean size.
+/// With preemption, conditions are added as needed in several rounds, up to `MANY` times as many as
+/// rows. If the unit of time is the mean size, no unknown is further than `FAR` from 0.
 const MANY: usize = 5;
 const ROUNDS: usize = 100;
 const FAR: f64 = 1e6;
 
-/// If the solver fails, the next program is smaller by this factor.
+/// If the solver fails, the program is divided by this factor.
 const SMALLER: usize = 4;
 
 /// Returns the bound and its proof, from a linear program of at most `rows` rows.
-///
-/// # Errors
-/// Returns an error if the distributions are unsupported, there are more schedules than rows, or no
-/// solution proves a bound.
-pub fn by_cells(
+pub(super) fn by_cells(
     fleet: &Fleet,
     objective: Objective,
     preempts: bool,
@@ -79,8 +74,8 @@ fn refined(
         return Err(BoundError::Large(most));
     }
     let shares = fleet.envelope().dominant_shares();
-    let mut order: Vec<usize> = (0..k).collect();
-    order.sort_by(|a, b| shares[*b].total_cmp(&shares[*a]));
+    let order = (0..k).sorted_by(|a, b| shares[*b].total_cmp(&shares[*a]));
+    let order = order.collect_vec();
     loop {
         let mut has_grown = false;
         for &i in &order {
@@ -97,8 +92,7 @@ fn refined(
     }
 }
 
-/// Returns approximate values of the unknowns of the best function. The unit of time is the mean
-/// size.
+/// Returns approximate unknowns of the best function. Inside, the unit of time is the mean size.
 fn solve(
     layout: &Layout,
     costs: &Costs,
@@ -115,11 +109,8 @@ fn solve(
         arrivals: scaled(arrivals),
         service: scaled(service),
     };
-    let costs = costs
-        .weights
-        .iter()
-        .map(|w| number(&(w / &costs.divisor)) / unit);
-    let costs: Vec<f64> = costs.collect();
+    let cost = |w: &BigRational| number(&(w / &costs.divisor)) / unit;
+    let costs: Vec<f64> = costs.weights.iter().map(cost).collect();
     let margin = MARGIN * costs.iter().copied().fold(f64::INFINITY, f64::min);
     let conditions = conditions(layout, &rates, &costs, margin);
     let values = match conditions.len() > rows {
@@ -172,8 +163,7 @@ fn conditions(
     all
 }
 
-/// Solves the program with a subset of the conditions. The conditions that are violated most are
-/// added until all of them are satisfied.
+/// Solves the program with some conditions, and adds those that are violated most until none is.
 fn generated(
     conditions: &[Condition],
     unknowns: usize,
@@ -186,14 +176,11 @@ fn generated(
         let some: Vec<&Condition> = active.iter().map(|at| &conditions[*at]).collect();
         let (bound, values) = of_conditions(&some, unknowns, FAR)?;
         let missing = conditions.iter().map(|own| own.missing(bound, &values));
-        let mut missing: Vec<(usize, f64)> = missing
-            .enumerate()
-            .filter(|(_, by)| *by > margin / 2.0)
-            .collect();
+        let missing = missing.enumerate().filter(|(_, by)| *by > margin / 2.0);
+        let missing = missing.sorted_by(|a, b| b.1.total_cmp(&a.1)).collect_vec();
         if missing.is_empty() {
             return Ok(values);
         }
-        missing.sort_by(|a, b| b.1.total_cmp(&a.1));
         active.extend(missing.iter().take(rows / 8).map(|(at, _)| *at));
         active.sort_unstable();
         active.dedup();

@@ -3,14 +3,14 @@
 mod cells;
 mod prices;
 
-pub use cells::by_cells;
-pub use prices::{by_prices, by_sizes};
+use cells::by_cells;
+use prices::{by_prices, by_sizes};
 use synth_multiresource::artifact::{Objective, Preemption};
 pub use synth_multiresource::bound::{BoundDocument, CertificateError, Proof};
 
 use synth_multiresource::workload::{Fleet, JobType};
 
-/// Reasons why there is no bound.
+/// The reason why there is no bound.
 #[derive(Debug, thiserror::Error)]
 pub enum BoundError {
     /// The linear program has too many rows.
@@ -24,23 +24,13 @@ pub enum BoundError {
     Certificate(#[from] CertificateError),
 }
 
-/// A lower bound and its proof.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Bound {
-    /// A lower bound on the cost of every policy that knows no more about a job than the workload
-    /// reveals \[time\].
-    pub lower_bound: f64,
-    /// The proof.
-    pub proof: Proof,
-}
-
-/// Returns the best available lower bound.
+/// Returns the best available lower bound on the objective of every policy that knows no more about
+/// a job than the workload reveals, as a file that `synth check` can verify.
 ///
 /// If a policy can know the sizes, or can preempt jobs whose remaining size is not known, then only
-/// the bound from prices and sizes is valid. Otherwise, the bound is the larger one of the bound
-/// from prices and, if the sizes are exponential and there are not too many schedules, the bound
-/// from a function of the state. The latter is the solution of a linear program with at most `rows`
-/// rows. Once `is_over` returns `true`, only the prices of all types are tried.
+/// the bound from prices and sizes is valid. Otherwise, the bound from prices competes, for
+/// exponential sizes and few schedules, with one from a function of the state, by a linear program
+/// with at most `rows` rows. Once `is_over` is `true`, only the prices of all types are tried.
 ///
 /// # Errors
 /// Returns an error if the objective is a percentile or every method fails.
@@ -50,38 +40,25 @@ pub fn lower_bound(
     preemption: Preemption,
     rows: usize,
     is_over: &dyn Fn() -> bool,
-) -> Result<Bound, BoundError> {
+) -> Result<BoundDocument, BoundError> {
+    let proved = |(least, proof)| BoundDocument::new(fleet, (objective, preemption), least, proof);
     let is_memoryless = fleet.types().iter().all(JobType::is_memoryless);
     let is_residual_known = preemption == Preemption::None || is_memoryless;
     if fleet.envelope().has_limits() || !is_residual_known {
-        let (least, proof) = by_sizes(fleet, objective, is_over)?;
-        return Ok(Bound {
-            lower_bound: least,
-            proof,
-        });
+        return by_sizes(fleet, objective, is_over).map(proved);
     }
-    let by_prices = by_prices(fleet, objective, preemption, is_over).map(|(least, cuts)| Bound {
-        lower_bound: least,
-        proof: Proof::Prices(cuts),
-    });
+    let by_prices = by_prices(fleet, objective, preemption, is_over);
+    let by_prices = by_prices.map(|(least, cuts)| (least, Proof::Prices(cuts)));
     let rows = if is_over() { 0 } else { rows };
     let by_cells = by_cells(fleet, objective, preemption != Preemption::None, rows);
     // A bound for preemptive policies is also a bound for nonpreemptive policies.
     let by_cells = by_cells.or_else(|_| self::by_cells(fleet, objective, true, rows));
-    let by_cells = by_cells.map(|(least, certificate)| Bound {
-        lower_bound: least,
-        proof: Proof::Potential(certificate),
-    });
-    match (by_cells, by_prices) {
-        (Ok(cells), Ok(prices)) if cells.lower_bound >= prices.lower_bound => Ok(cells),
-        (Ok(cells), Err(_)) => Ok(cells),
+    let best = match (by_cells, by_prices) {
+        (Ok((least, _)), Ok(prices)) if least < prices.0 => Ok(prices),
+        (Ok((least, own)), _) => Ok((least, Proof::Potential(own))),
         (_, prices) => prices,
-    }
-}
-
-/// Returns the bound as a file that `synth check` can verify.
-pub fn document(fleet: &Fleet, sought: (Objective, Preemption), bound: &Bound) -> BoundDocument {
-    BoundDocument::new(fleet, sought, bound.lower_bound, bound.proof.clone())
+    };
+    best.map(proved)
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Lower bounds from prices. They are combined by a linear program or with the size distributions.
 
 use good_lp::{
-    Expression, ProblemVariables, Solution as _, SolverModel as _, constraint, variable,
+    Expression, ProblemVariables, Solution as _, SolverModel as _, Variable, constraint, variable,
 };
 
 use super::BoundError;
@@ -18,17 +18,12 @@ const WORK: u64 = 20_000_000;
 /// The approximate number of programs over the first types.
 const FIRSTS: usize = 32;
 
-/// Returns the bound and the inequalities that are used to prove it. There are no inequalities if
-/// the only bound is that of jobs that never wait. See [`PriceCut`] for the theory.
+/// Returns the bound and its inequalities ([`PriceCut`]), none for that of jobs that never wait.
 ///
-/// This function tries the prices of program (7) of the MSR paper over all types, over each type
-/// alone, and over the first types in the order in which a single server would serve them, which is
-/// the order of decreasing cost per unit of work at the prices of all types. Once `is_over` returns
-/// `true`, only the prices found so far and those of all types are used.
-///
-/// # Errors
-/// Returns an error if the objective is a percentile or if the prices are rejected.
-pub fn by_prices(
+/// The prices of program (7) of the MSR paper are tried over all types, over each type alone, and
+/// over the first types in the order of a single server: by decreasing cost per unit of work at the
+/// prices of all types. The search ends once `is_over` returns `true`.
+pub(super) fn by_prices(
     fleet: &Fleet,
     objective: Objective,
     preemption: Preemption,
@@ -51,12 +46,8 @@ pub fn by_prices(
     Ok((check_prices(&cuts, fleet, objective, preemption)?, cuts))
 }
 
-/// Returns the bound that holds for any information about sizes, and its proof. It is the best one
-/// of the bounds from the same prices as in [`by_prices`], or the bound of jobs that never wait.
-///
-/// # Errors
-/// Returns an error if the objective is a percentile.
-pub fn by_sizes(
+/// Returns the bound for any information about sizes, from these prices or of jobs without waits.
+pub(super) fn by_sizes(
     fleet: &Fleet,
     objective: Objective,
     is_over: &dyn Fn() -> bool,
@@ -96,17 +87,12 @@ fn candidates(fleet: &Fleet, costs: &[f64], is_over: &dyn Fn() -> bool) -> Vec<P
     order.sort_by(|a, b| per_work(*b).total_cmp(&per_work(*a)));
     let firsts = (2..k).step_by(1 + k / FIRSTS).map(|n| order[..n].to_vec());
     let alone = (0..k).filter(|_| k > 1).map(|i| vec![i]);
-    let mut cuts: Vec<PriceCut> = firsts
-        .chain(alone)
-        .take_while(|_| !is_over())
-        .filter_map(|types| cut(fleet, types))
-        .collect();
-    cuts.push(all);
-    cuts
+    let tried = firsts.chain(alone).take_while(|_| !is_over());
+    let cuts = tried.filter_map(|types| cut(fleet, types));
+    cuts.chain([all]).collect()
 }
 
-/// Returns the prices of program (7) over a subset of the types, or `None` if there are no positive
-/// prices.
+/// Returns the prices of program (7) over some types, or `None` if none is positive.
 fn cut(fleet: &Fleet, mut types: Vec<usize>) -> Option<PriceCut> {
     types.sort_unstable();
     let part = fleet.only(&types).ok()?;
@@ -133,8 +119,7 @@ fn cut(fleet: &Fleet, mut types: Vec<usize>) -> Option<PriceCut> {
     }
 }
 
-/// Returns the weight of each inequality in the largest bound, which is the dual of the least cost
-/// that satisfies all inequalities.
+/// Returns the weights of the inequalities in the largest bound, the dual of the least cost.
 fn combined(inequalities: &[Inequality], costs: &[f64]) -> Option<Vec<f64>> {
     let mut variables = ProblemVariables::new();
     let weights = variables.add_vector(variable().min(0.0), inequalities.len());
@@ -146,10 +131,6 @@ fn combined(inequalities: &[Inequality], costs: &[f64]) -> Option<Vec<f64>> {
         program = program.with(constraint!(taken <= 1.0));
     }
     let solution = program.solve().ok()?;
-    Some(
-        weights
-            .iter()
-            .map(|w| solution.value(*w).max(0.0))
-            .collect(),
-    )
+    let weight = |w: &Variable| solution.value(*w).max(0.0);
+    Some(weights.iter().map(weight).collect())
 }

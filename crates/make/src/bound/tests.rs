@@ -1,6 +1,7 @@
 #![allow(clippy::unwrap_used)]
 use super::*;
 use crate::optimum::{OptimumLimits, Problem, optimum};
+use crate::tests::{fleet as model, one_server};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use std::sync::atomic::AtomicBool;
@@ -8,22 +9,14 @@ use synth_multiresource::artifact::{SearchRecord, ShapeValue};
 
 const MEAN: Objective = Objective::Mean;
 
-fn model(name: &str) -> Fleet {
-    let path = format!("{}/../../models/{name}.yaml", env!("CARGO_MANIFEST_DIR"));
-    Fleet::read(path.as_ref()).unwrap().workload
-}
-
 type Kind<'a> = (u32, f64, &'a str);
 
 fn system(cores: u32, types: &[Kind<'_>]) -> Fleet {
-    let mut text = format!(
-        "kind: multiresource\ntime_unit: s\nserver: {{capacity: {{cpu: {cores}}}}}\njobs:\n"
-    );
-    for (i, (cpu, rate, size)) in types.iter().enumerate() {
-        text +=
-            &format!("  - {{name: t{i}, demand: {{cpu: {cpu}}}, arrival_rate: {rate}, {size}}}\n");
-    }
-    Fleet::parse(&text, "test").unwrap().workload
+    let job = |(i, (cpu, rate, size)): (usize, &Kind<'_>)| {
+        format!("name: t{i}, demand: {{cpu: {cpu}}}, arrival_rate: {rate}, {size}")
+    };
+    let jobs: Vec<String> = types.iter().enumerate().map(job).collect();
+    one_server(&format!("cpu: {cores}"), &jobs).into()
 }
 
 fn erlang(servers: u32, load: f64) -> f64 {
@@ -36,8 +29,7 @@ fn erlang(servers: u32, load: f64) -> f64 {
     1.0 + waiting / (below + waiting) / (f64::from(servers) - load)
 }
 
-/// If there are as many exact counts as there are servers, then the bound is exact up to the
-/// margin.
+/// With as many exact counts as servers, the bound is exact up to the margin.
 #[test]
 fn bound_of_one_type_matches_erlang_c() {
     for (servers, load) in [(1, 0.8), (4, 3.2), (3, 1.0)] {
@@ -68,13 +60,12 @@ fn price_bound_is_exact_for_whole_server_jobs() {
         assert!(is_near, "{size}: {bound}, exact {exact}");
         assert_eq!(cuts.len(), 1);
     }
-    // If there is preemption, the remaining size is not known. In this case, the bound is either
-    // the mean size or it is computed from the distribution of the sizes.
+    // With preemption, the remaining size is not known.
     let fleet = system(3, &[(3, 0.7, "size: {law: deterministic, mean: 1}")]);
     let (bound, cuts) = by_prices(&fleet, MEAN, Preemption::Full, &|| false).unwrap();
     assert!((bound - 1.0).abs() < 1e-8 && cuts.is_empty());
     let bound = lower_bound(&fleet, MEAN, Preemption::Full, 0, &|| false).unwrap();
-    assert!((bound.lower_bound / (1.0 + 0.7 / 2.0 / 0.3) - 1.0).abs() < 5e-3);
+    assert!((bound.bound / (1.0 + 0.7 / 2.0 / 0.3) - 1.0).abs() < 5e-3);
 }
 
 /// Returns the mean response time of SRPT on one server (Schrage and Miller, Operations Research
@@ -123,7 +114,6 @@ fn size_bound_of_whole_server_jobs_matches_srpt() {
     }
 }
 
-/// Simulates the preemptive policy that serves the shortest remaining size first.
 fn least_left_first(cores: u32, types: &[(u32, f64, f64)], jobs: u32) -> f64 {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(7);
     let mut exponential =
@@ -183,11 +173,10 @@ fn size_proofs_are_verified() {
     let text = "kind: multiresource\ntime_unit: s\nknown: size\nserver: {capacity: {cpu: 4}}\njobs:\n  - {name: a, demand: {cpu: 1}, arrival_rate: 2, mean_size: 1}\n  - {name: b, demand: {cpu: 3}, arrival_rate: .3, size: {law: lognormal, mean: 1, scv: 4}}\n";
     let fleet = Fleet::parse(text, "test").unwrap().workload;
     for preemption in [Preemption::None, Preemption::Full] {
-        let bound = lower_bound(&fleet, MEAN, preemption, 1_000, &|| false).unwrap();
-        let Proof::Sizes(cut) = &bound.proof else {
-            panic!("{bound:?}")
+        let own = lower_bound(&fleet, MEAN, preemption, 1_000, &|| false).unwrap();
+        let Proof::Sizes(cut) = &own.proof else {
+            panic!("{own:?}")
         };
-        let own = document(&fleet, (MEAN, preemption), &bound);
         let read: BoundDocument =
             serde_json::from_str(&serde_json::to_string(&own).unwrap()).unwrap();
         assert_eq!(read, own);
@@ -216,7 +205,6 @@ fn size_proofs_are_verified() {
     }
 }
 
-/// The dynamic program is an independent way to compute the optimum.
 #[test]
 #[ignore = "takes over five seconds; CI runs it"]
 fn bounds_do_not_exceed_the_optimum() {
@@ -253,10 +241,8 @@ fn bounds_do_not_exceed_the_optimum() {
                 let best =
                     optimum(server, problem, &OptimumLimits::default(), &never, |_| ()).unwrap();
                 let bound = lower_bound(&fleet, objective, preemption, 2_000, &|| false).unwrap();
-                let (least, most) = (
-                    bound.lower_bound / best.upper_in_box,
-                    best.upper_in_box / best.lower,
-                );
+                let least = bound.bound / best.upper_in_box;
+                let most = best.upper_in_box / best.lower;
                 assert!(least <= 1.0, "{cores} {preemption:?}: {bound:?} {best:?}");
                 assert!(most < 1.02, "{cores} {preemption:?}: {bound:?} {best:?}");
                 assert!(
@@ -298,8 +284,8 @@ fn lazily_generated_conditions_give_the_same_bound() {
 #[test]
 fn proofs_hold_for_their_own_workload_only() {
     let fleet = model("section7");
-    let bound = lower_bound(&fleet, MEAN, Preemption::None, 1_000, &|| false).unwrap();
-    let document = document(&fleet, (MEAN, Preemption::None), &bound);
+    let bounded = |fleet: &Fleet| lower_bound(fleet, MEAN, Preemption::None, 1_000, &|| false);
+    let document = bounded(&fleet).unwrap();
     assert!(document.check().is_ok());
     let text = serde_json::to_string(&document).unwrap();
     let read: BoundDocument = serde_json::from_str(&text).unwrap();
@@ -308,18 +294,13 @@ fn proofs_hold_for_their_own_workload_only() {
     beyond.bound *= 1.001;
     let why = beyond.check().unwrap_err().to_string();
     assert!(why.contains("the certificate proves only"));
-    assert!(bound.proof.check(&fleet, MEAN, Preemption::Full).is_err());
+    let proof = &document.proof;
+    assert!(proof.check(&fleet, MEAN, Preemption::Full).is_err());
     let busier = fleet.scaled(1.05).unwrap();
-    let proved = bound.proof.check(&busier, MEAN, Preemption::None);
-    assert!(
-        proved.is_err()
-            || proved.unwrap()
-                < lower_bound(&busier, MEAN, Preemption::None, 1_000, &|| false)
-                    .unwrap()
-                    .lower_bound
-    );
-    let Proof::Potential(own) = &bound.proof else {
-        panic!("{bound:?}")
+    let proved = proof.check(&busier, MEAN, Preemption::None);
+    assert!(proved.is_err() || proved.unwrap() < bounded(&busier).unwrap().bound);
+    let Proof::Potential(own) = proof else {
+        panic!("{document:?}")
     };
     let mut far = own.clone();
     far.exponent = i32::MAX;
@@ -333,7 +314,7 @@ fn proofs_hold_for_their_own_workload_only() {
         let mut own = own.clone();
         own.values[i] += own.values[i].abs() / 3;
         let proved = own.check(&fleet, MEAN);
-        let is_proved = proved.is_err() || proved.unwrap() <= bound.lower_bound * (1.0 + 1e-6);
+        let is_proved = proved.is_err() || proved.unwrap() <= document.bound * (1.0 + 1e-6);
         assert!(is_proved, "value {i}");
     }
 }
@@ -344,16 +325,9 @@ fn bounds_of_fleets_are_verified() {
         let fleet = model(name);
         let fleet = fleet.scaled(1.2).unwrap();
         let bound = lower_bound(&fleet, MEAN, Preemption::None, 1_000, &|| false).unwrap();
-        let work = fleet.types().iter();
-        let work = work.map(synth_multiresource::workload::JobType::offered_load);
-        let work: f64 = work.sum();
+        let work: f64 = fleet.types().iter().map(JobType::offered_load).sum();
         let mean = work / fleet.envelope().total_arrival_rate();
-        assert!(
-            bound.lower_bound >= mean * (1.0 - 1e-8),
-            "{name}: {bound:?}"
-        );
-        document(&fleet, (MEAN, Preemption::None), &bound)
-            .check()
-            .unwrap();
+        assert!(bound.bound >= mean * (1.0 - 1e-8), "{name}: {bound:?}");
+        bound.check().unwrap();
     }
 }

@@ -1,6 +1,5 @@
-//! This module searches the bases of the optimal face for a mix whose loop drains fewer jobs. In
-//! each step, a schedule of the same worth is added, and the ratio test of the simplex method
-//! selects the schedule that is removed.
+//! A search of the bases of the optimal face for a mix whose loop drains fewer jobs. Each step adds
+//! a schedule of the same worth, and the ratio test of the simplex method removes one.
 
 use std::cmp::Reverse;
 
@@ -18,8 +17,8 @@ const WORK: usize = 400_000_000;
 /// If the relative slack of a type is less than this, the type is tight.
 const TIGHT: f64 = 1e-9;
 
-/// Returns the mix, or another one that has the same load and whose loop drains fewer jobs in each
-/// round. The new schedules are from `face`, and their worth is that of the optimal schedules.
+/// Returns the mix, or another one of the same load whose loop drains fewer jobs in each round. The
+/// new schedules are from `face`, and as valuable as the optimal ones.
 pub fn reduce_drains(workload: &Workload, mix: Mix, face: &[Schedule]) -> Mix {
     if face.is_empty() {
         return mix;
@@ -49,11 +48,8 @@ struct Descent<'a> {
     t: f64,
 }
 
-/// The equations of a mix: `Σ_s π_s u_si / b_i = t` for each tight type, and `Σ π = 1`.
-struct Basis {
-    tight: Vec<usize>,
-    equations: LU<f64, Dyn, Dyn>,
-}
+/// The tight types i, and the equations of a mix: `Σ_s π_s u_si / b_i = t`, and `Σ π = 1`.
+type Basis = (Vec<usize>, LU<f64, Dyn, Dyn>);
 
 impl<'a> Descent<'a> {
     fn new(workload: &'a Workload, mix: Mix) -> Self {
@@ -71,8 +67,7 @@ impl<'a> Descent<'a> {
         self.workload.types()[i].offered_load()
     }
 
-    /// Returns `None` if there are not exactly as many tight types as schedules, or if the weights
-    /// are not determined by them.
+    /// Returns `None` unless as many types as schedules are tight and determine the weights.
     fn basis(&self) -> Option<Basis> {
         let n = self.mix.schedules.len();
         let loads = self.mix.loads(self.workload);
@@ -85,7 +80,7 @@ impl<'a> Descent<'a> {
         };
         let equations = (tight.len() == n).then(|| DMatrix::from_fn(n + 1, n + 1, entry).lu())?;
         let is_regular = equations.is_invertible();
-        is_regular.then_some(Basis { tight, equations })
+        is_regular.then_some((tight, equations))
     }
 
     fn next(&self, basis: &Basis, face: &[Schedule]) -> Option<Descent<'a>> {
@@ -95,8 +90,8 @@ impl<'a> Descent<'a> {
             Some((self.gain(leaving, schedule), schedule))
         });
         let gains = gains.filter(|(gain, _)| *gain > 0);
-        let gains = gains.sorted_by_key(|(gain, _)| Reverse(*gain));
-        let mut mixes = gains.filter_map(|(_, schedule)| {
+        let mut gains = gains.sorted_by_key(|(gain, _)| Reverse(*gain));
+        gains.find_map(|(_, schedule)| {
             let (leaving, weights) = self.pivot(basis, schedule)?;
             let mut schedules = self.mix.schedules.clone();
             schedules[leaving].clone_from(schedule);
@@ -105,16 +100,14 @@ impl<'a> Descent<'a> {
             let next = Descent::new(self.workload, Mix { schedules, weights });
             let is_as_good = next.t >= self.t * (1.0 - 1e-13);
             (is_as_good && next.drains < self.drains).then_some(next)
-        });
-        mixes.next()
+        })
     }
 
-    /// Returns the index of the leaving schedule and the new weights. Returns `None` if no schedule
-    /// leaves or if the load would change.
-    fn pivot(&self, basis: &Basis, schedule: &Schedule) -> Option<(usize, Vec<f64>)> {
+    /// Returns the leaving schedule and the new weights; `None` if none leaves or the load changes.
+    fn pivot(&self, (tight, equations): &Basis, schedule: &Schedule) -> Option<(usize, Vec<f64>)> {
         let n = self.mix.schedules.len();
-        let change = basis.equations.solve(&DVector::from_fn(n + 1, |row, _| {
-            let tight = basis.tight.get(row);
+        let change = equations.solve(&DVector::from_fn(n + 1, |row, _| {
+            let tight = tight.get(row);
             tight.map_or(1.0, |&i| f64::from(schedule[i]) / self.offered(i))
         }))?;
         if change[n].abs() > TIGHT {
@@ -124,18 +117,14 @@ impl<'a> Descent<'a> {
         let falling = (0..n).filter(|&s| change[s] > 1e-12);
         let leaving = falling.min_by(|&a, &b| ratio(a).total_cmp(&ratio(b)))?;
         let step = ratio(leaving);
-        let weight = |s: usize| {
-            if s == leaving {
-                step
-            } else {
-                (self.mix.weights[s] - step * change[s]).max(0.0)
-            }
+        let weight = |s: usize| match s == leaving {
+            true => step,
+            false => (self.mix.weights[s] - step * change[s]).max(0.0),
         };
         Some((leaving, (0..n).map(weight).collect()))
     }
 
-    /// Returns twice the number of drains that are saved if the schedule replaces the leaving one
-    /// and is inserted at the best place of the present order.
+    /// Returns twice the drains that the schedule saves at its best place in the present order.
     fn gain(&self, leaving: usize, schedule: &Schedule) -> i64 {
         let rest = self.order.iter().filter(|s| **s != leaving);
         let rest: Vec<&Schedule> = rest.map(|&s| &self.mix.schedules[s]).collect();

@@ -1,6 +1,5 @@
-//! This module determines the order of the loop. The step from `u` to `v` drains `Σ_i (u_i − v_i)⁺`
-//! slots. A loop drains half of its length in the L1 norm, so the best order is the solution of a
-//! symmetric travelling salesman problem.
+//! The order of the loop. The step from `u` to `v` drains `Σ_i (u_i − v_i)⁺` slots, so a loop
+//! drains half of its length in the L1 norm: a symmetric travelling salesman problem.
 
 use itertools::Itertools;
 
@@ -10,20 +9,18 @@ const EXACT: usize = 12;
 
 /// Returns the completions that one round of the loop waits for: `Σ_legs Σ_i (u_i − v_i)⁺`.
 pub fn drains(schedules: &[Schedule], order: &[usize]) -> u64 {
-    let legs = order.iter().circular_tuple_windows();
-    legs.map(|(&s, &v)| distance(&schedules[s], &schedules[v]))
-        .sum::<u64>()
-        / 2
+    let leg = |(s, v): (&usize, &usize)| distance(&schedules[*s], &schedules[*v]);
+    let legs = order.iter().circular_tuple_windows().map(leg);
+    legs.sum::<u64>() / 2
 }
 
-/// Returns the paper's order, in which schedules are sorted lexicographically.
-pub fn lexicographic_order(schedules: &[Schedule]) -> Vec<usize> {
+/// Returns the paper's order.
+fn lexicographic_order(schedules: &[Schedule]) -> Vec<usize> {
     let all = 0..schedules.len();
     all.sorted_by_key(|&s| &schedules[s]).collect()
 }
 
-/// Returns an order that drains as few jobs as possible. The order is exact for at most 12
-/// schedules and is found with the 2-opt heuristic if there are more.
+/// Returns the order that drains the fewest jobs, by 2-opt for more than 12 schedules.
 pub fn least_drain_order(schedules: &[Schedule]) -> Vec<usize> {
     let start = lexicographic_order(schedules);
     if schedules.len() <= 3 {
@@ -34,10 +31,9 @@ pub fn least_drain_order(schedules: &[Schedule]) -> Vec<usize> {
     let rows = (0..n).map(|a| (0..=a).map(|b| between(a, b)).collect());
     let lengths: Vec<Vec<u64>> = rows.collect();
     let length = |a: usize, b: usize| lengths[a.max(b)][a.min(b)];
-    let tour = if n <= EXACT {
-        shortest_tour(n, length)
-    } else {
-        two_opt(n, length)
+    let tour = match n {
+        0..=EXACT => shortest_tour(n, length),
+        _ => two_opt(n, length),
     };
     tour.into_iter().map(|p| start[p]).collect()
 }
@@ -47,7 +43,7 @@ pub(super) fn distance(u: &[u32], v: &[u32]) -> u64 {
     pairs.map(|(u, v)| u64::from(u.abs_diff(*v))).sum()
 }
 
-/// Finds the shortest tour by dynamic programming (Held and Karp).
+/// Finds the shortest tour by dynamic programming (Held and Karp, J. SIAM 10, 1962).
 fn shortest_tour(n: usize, length: impl Fn(usize, usize) -> u64) -> Vec<usize> {
     let stops = n - 1;
     let mut best = vec![vec![(u64::MAX, 0); stops]; 1 << stops];

@@ -1,22 +1,19 @@
-//! This module contains the loop over the working schedules, the switching routes, and the
-//! modulating chain.
+//! The loop over the working schedules, the switching routes, and the modulating chain.
 //!
 //! If `c_i` slots of type i are draining, one of them becomes free at the rate `c_i μ_i`, and this
 //! event *is* the completion of a job of type i. The analysis is exact because the chain does not
-//! depend on the queue.
-//!
-//! See the MSR paper, §5.1, §7 and appendices E and F. The paper states that the impact of the
-//! route is minimal, but the route determines the largest stable switching rate. In the example of
-//! the paper, the rates differ by a factor of up to 3.4.
+//! depend on the queue. See the MSR paper, §5.1, §7 and appendices E and F. The paper states that
+//! the impact of the route is minimal, but it determines the largest stable switching rate, which
+//! differs by a factor of up to 3.4 in the example of the paper.
 
 mod fewer_drains;
 mod loop_order;
 mod route;
 
 pub use fewer_drains::reduce_drains;
-pub use loop_order::{drains, least_drain_order, lexicographic_order};
+pub use loop_order::{drains, least_drain_order};
+use route::chain;
 pub use route::{ModulationError, Phase};
-use route::{Step, chain};
 
 use std::sync::Arc;
 
@@ -27,7 +24,7 @@ use synth_queues::ctmc::{Edge, Environment, ModulatedQueue};
 /// The modulating chain of an MSR policy and its stationary distribution.
 #[derive(Clone, Debug)]
 pub struct Modulation {
-    /// The phases, in the order in which they are passed.
+    /// The phases, in the order of the loop.
     pub phases: Arc<[Phase]>,
     /// The chain, with the fraction of time in each phase.
     pub environment: Environment,
@@ -53,14 +50,13 @@ impl Modulation {
         limit: usize,
     ) -> Result<Self, ModulationError> {
         let chain = chain(workload, policy, limit)?;
-        let edge = |e: &petgraph::graph::Edge<Step>| Edge {
+        let edges = chain.raw_edges().iter().map(|e| Edge {
             from: e.source().index(),
             to: e.target().index(),
-            rate: e.weight.rate,
-        };
-        let edges = chain.raw_edges().iter().map(edge).collect();
-        let environment = Environment::new(chain.node_count(), edges)?;
-        let completions = chain.edge_weights().map(|step| step.completion).collect();
+            rate: e.weight.0,
+        });
+        let environment = Environment::new(chain.node_count(), edges.collect())?;
+        let completions = chain.edge_weights().map(|step| step.1).collect();
         let phases: Arc<[Phase]> = chain.node_weights().cloned().collect();
         let is_left = policy.order.len() > 1;
         let rate = if is_left { policy.switching_rate } else { 0.0 };
@@ -97,8 +93,7 @@ impl Modulation {
         }
     }
 
-    /// Returns the same chain with a different switching rate, which only changes the rate of
-    /// leaving the working schedules.
+    /// Returns the same chain with a different rate of leaving the working schedules.
     pub fn at(&self, rate: f64) -> Self {
         if self.switching_rate == 0.0 {
             return self.clone();
@@ -110,8 +105,7 @@ impl Modulation {
         Self::summed(phases, completions, environment, rate)
     }
 
-    /// Returns the queue of type i, which is exact without backfilling if empty slots keep their
-    /// clocks.
+    /// Returns the queue of type i, exact without backfilling if empty slots keep their clocks.
     pub fn queue(&self, workload: &Workload, i: usize) -> ModulatedQueue<'_> {
         let job_type = &workload.types()[i];
         let servers = self.phases.iter().map(|phase| phase.slots[i]).collect();
@@ -131,8 +125,7 @@ impl Modulation {
         self.switching_rate * self.working_time
     }
 
-    /// Returns the supremum of the switching rates at which every type is stable. It is infinite if
-    /// no service is lost on the routes.
+    /// Returns the supremum of the stable switching rates, infinite if the routes lose no service.
     ///
     /// In each round, the time spent in the `N` working schedules is `N/α`. The routes take the
     /// time `T` and serve `C_i`, which do not depend on `α`. By renewal-reward, type i is stable if
@@ -142,11 +135,10 @@ impl Modulation {
         for (i, job_type) in workload.types().iter().enumerate() {
             let (offered, in_transit) = (job_type.offered_load(), self.mean_in_transit[i]);
             let spare = self.mean_schedule[i] - in_transit - offered * self.working_time;
-            // The time on routes is a sum and not `1 − working`, so it is exactly 0 without routes.
+            // Both are per unit of time at the present rate. The missed service is a difference, so
+            // it counts as 0 if it is less than the rounding error. The time on routes is not
+            // computed as `1 − working`, so it is exactly 0 without routes.
             let missed = offered * self.transit - in_transit;
-            // Both values are per unit of time at the present rate, and the time in working
-            // schedules is proportional to `1/α`. The missed service is a difference, so it counts
-            // as 0 if it is less than the rounding error.
             if missed > 1e-12 * (offered * self.transit + in_transit) {
                 largest = largest.min(self.switching_rate * spare / missed);
             }

@@ -7,7 +7,7 @@ use synth_multiresource::schedule::Packing;
 use synth_multiresource::workload::Workload;
 use synth_queues::ctmc::ChainError;
 
-/// An error that is returned if a modulating chain cannot be built or solved.
+/// The reason why a modulating chain cannot be built or solved.
 #[derive(Debug, thiserror::Error)]
 pub enum ModulationError {
     /// The number of phases of the chain would be greater than this limit.
@@ -23,23 +23,18 @@ pub enum ModulationError {
 /// A state of the modulating chain.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Phase {
-    /// The position in the loop of the working schedule, or of the schedule to which the route
-    /// leads.
+    /// The position in the loop of the working schedule or of the destination of the route.
     pub position: usize,
     /// Whether this is a working schedule and not a stage of a route.
     pub working: bool,
-    /// The number of slots (K) that serve each type.
+    /// The number of slots of each type (K) that serve jobs.
     pub slots: Vec<u32>,
-    /// The number of slots of each type (K) in setup. They use capacity, but do not serve a job.
+    /// The number of slots of each type (K) in setup, which use capacity but do not serve jobs.
     pub setups: Vec<u32>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Step {
-    pub rate: f64,
-    /// The type whose completion this is, or `None` for a timer or a setup.
-    pub completion: Option<usize>,
-}
+/// The rate, and the type whose completion this is, or `None` for a timer or a setup.
+type Step = (f64, Option<usize>);
 
 /// Builds the modulating chain of a policy. Nodes follow the order of the loop and, within a route,
 /// the number of slots still to go, so that only the last edge goes backward.
@@ -79,8 +74,8 @@ pub(super) fn chain(
     Ok(chain)
 }
 
-/// Returns a lower bound on the number of phases. In a loop, a concurrent leg has at least one
-/// phase for each vector of slots still to go, and a sequential leg has at least one for each slot.
+/// Returns a lower bound on the number of phases. In a loop, a leg has at least one phase for each
+/// vector of slots still to go (concurrent) or for each slot (sequential).
 fn least_phases(policy: &MsrConfig) -> f64 {
     if policy.rates.is_some() {
         return policy.order.len() as f64;
@@ -110,12 +105,6 @@ impl Phase {
     }
 }
 
-impl Step {
-    fn new(rate: f64, completion: Option<usize>) -> Self {
-        Step { rate, completion }
-    }
-}
-
 /// The route to the schedule at `position` in the loop.
 struct Leg<'a> {
     packing: &'a Packing,
@@ -125,8 +114,7 @@ struct Leg<'a> {
 }
 
 impl Leg<'_> {
-    /// Adds the phases of this leg in breadth-first order, and returns the working state at its
-    /// end.
+    /// Adds the phases of this leg in breadth-first order. Returns the working state at its end.
     fn build(
         &self,
         chain: &mut DiGraph<Phase, Step>,
@@ -136,38 +124,34 @@ impl Leg<'_> {
         limit: usize,
     ) -> Result<NodeIndex, ModulationError> {
         let mut known: HashMap<Phase, NodeIndex> = HashMap::new();
+        known.extend(closing.map(|node| (chain[node].clone(), node)));
         let slots = match self.policy.preemption {
             Preemption::Full => self.target(),
             _ => &chain[from].slots,
         };
         let mut departure = Phase::new(self.position, false, slots);
         self.settle(&mut departure);
-        let mut layer = vec![(from, departure, Step::new(leaving, None))];
-        let mut end = closing;
+        let mut layer = vec![(from, departure, (leaving, None))];
         while !layer.is_empty() {
             let mut following = Vec::new();
             for (source, phase, step) in layer {
-                let arrived = phase.working;
-                let existing = known.get(&phase).copied().or(closing.filter(|_| arrived));
-                let node = existing.unwrap_or_else(|| {
+                let node = known.get(&phase).copied().unwrap_or_else(|| {
                     let node = chain.add_node(phase.clone());
                     known.insert(phase.clone(), node);
-                    if !arrived {
+                    if !phase.working {
                         following.extend(self.steps(&phase).map(|(p, s)| (node, p, s)));
                     }
                     node
                 });
                 chain.add_edge(source, node, step);
-                if arrived {
-                    end = Some(node);
-                }
                 if chain.node_count() > limit {
                     return Err(ModulationError::TooLarge(limit));
                 }
             }
             layer = following;
         }
-        Ok(end.expect("every route ends in a working schedule"))
+        let end = known.get(&Phase::new(self.position, true, self.target()));
+        Ok(*end.expect("every route ends in a working schedule"))
     }
 
     fn target(&self) -> &[u32] {
@@ -180,18 +164,17 @@ impl Leg<'_> {
             let step = if self.policy.preemption == Preemption::Setup {
                 let setup_rate = self.policy.setup_rate.expect("setups have a rate");
                 next.setups[i] -= 1;
-                Step::new(f64::from(phase.setups[i]) * setup_rate, None)
+                (f64::from(phase.setups[i]) * setup_rate, None)
             } else {
                 next.slots[i] -= 1;
-                Step::new(f64::from(phase.slots[i]) * self.rates[i], Some(i))
+                (f64::from(phase.slots[i]) * self.rates[i], Some(i))
             };
             self.settle(&mut next);
             (next, step)
         })
     }
 
-    /// Returns the types whose slots become free in this phase: all types with slots still to go,
-    /// or only the first one of them if the route is sequential.
+    /// Returns the types with slots still to go, or only the first one if the route is sequential.
     fn moving(&self, phase: &Phase) -> Vec<usize> {
         let leaving = |i: &usize| phase.setups[*i] > 0 || phase.slots[*i] > self.target()[*i];
         let all = (0..phase.slots.len()).filter(leaving);
@@ -201,9 +184,8 @@ impl Leg<'_> {
         }
     }
 
-    /// Applies the immediate effects of an event: setups start, the route ends, or free capacity is
-    /// used. If admission is eager, then as many slots as fit are admitted in the order of the
-    /// types, up to the target.
+    /// Applies the immediate effects of an event: setups start, the route ends or, if admission is
+    /// eager, slots that fit are admitted in the order of the types, up to the target.
     fn settle(&self, phase: &mut Phase) {
         if self.policy.preemption == Preemption::Setup {
             for i in self.moving(phase) {

@@ -5,13 +5,13 @@ use rand::{RngExt, SeedableRng};
 
 use super::*;
 use crate::program::{self, SolveLimits};
+use crate::tests::{model, one_server};
 use synth_multiresource::artifact::{Preemption, Route, section_seven};
-use synth_multiresource::schedule::{Packing, Schedule};
+use synth_multiresource::schedule::{Packing, Schedule, enumerate};
 use synth_queues::ctmc;
 
 fn section7() -> Workload {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../models/section7.yaml");
-    Workload::read(path.as_ref()).unwrap().workload
+    model("section7")
 }
 
 /// These values for section 7 of the MSR paper at `ρ = 0.9` are from an independent computation.
@@ -53,8 +53,7 @@ fn types_become_unstable_at_the_largest_stable_rate() {
     }
 }
 
-/// The sequential eager routes are computed by hand. They have a length of 1.5 and 37/12, and type
-/// 3 is served for `2 + 3/2` units of time.
+/// By hand, the sequential eager routes last 1.5 and 37/12, and type 3 is served for `2 + 3/2`.
 #[test]
 fn mean_schedule_matches_renewal_reward() {
     let rate = 0.1;
@@ -68,24 +67,17 @@ fn mean_schedule_matches_renewal_reward() {
     assert!((modulation.mean_schedule[1] - second).abs() < 1e-14);
 }
 
-/// Returns a random server with three types, and up to four of its schedules.
 fn random_case(seed: u64) -> (Workload, Vec<Schedule>) {
     let mut random = rand_xoshiro::Xoshiro256PlusPlus::seed_from_u64(seed);
-    let mut text = "kind: multiresource\ntime_unit: s\nserver: {capacity: {a: 12, b: 10}}\njobs:\n"
-        .to_string();
-    for i in 0..3 {
+    let jobs = [0, 1, 2].map(|i| {
         let (a, b) = (random.random_range(1..5), random.random_range(0..4));
         let (rate, size) = (0.1 + random.random::<f32>(), 0.1 + random.random::<f32>());
-        text += &format!(
-            "  - {{name: t{i}, demand: {{a: {a}, b: {b}}}, arrival_rate: {rate}, mean_size: {size}}}\n"
-        );
-    }
-    let workload = Workload::parse(&text, "random").unwrap().workload;
-    let all = synth_multiresource::schedule::enumerate(&Packing::new(&workload), 10_000).schedules;
-    let maximal: Vec<Schedule> = all
-        .into_iter()
-        .filter(|u| Packing::new(&workload).is_maximal(u))
-        .collect();
+        format!("name: t{i}, demand: {{a: {a}, b: {b}}}, arrival_rate: {rate}, mean_size: {size}")
+    });
+    let workload = one_server("a: 12, b: 10", &jobs);
+    let packing = Packing::new(&workload);
+    let mut maximal = enumerate(&packing, 10_000).schedules;
+    maximal.retain(|u| packing.is_maximal(u));
     let count = maximal.len().min(4);
     let start = random.random_range(0..=maximal.len() - count);
     (workload, maximal[start..start + count].to_vec())
@@ -113,7 +105,7 @@ fn random_loops_have_consistent_chains() {
                 let policy = random_policy(&schedules, preemption, route);
                 let modulation = Modulation::new(&workload, &policy, 10_000).unwrap();
                 let graph = chain(&workload, &policy, 10_000).unwrap();
-                let rates = graph.map(|_, _| (), |_, step| step.rate);
+                let rates = graph.map(|_, _| (), |_, step| step.0);
                 let mut system = ctmc::generator(&rates).transpose();
                 let last = system.nrows() - 1;
                 system.row_mut(last).fill(1.0);
@@ -176,8 +168,7 @@ fn rejects_chains_beyond_the_limit() {
 /// The loops of the 343 979 optimal bases drain 9 to 43 jobs. The value in the paper is 34.
 #[test]
 fn finds_the_least_drains_of_appendix_j() {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../models/vms.yaml");
-    let workload = Workload::read(path.as_ref()).unwrap().workload;
+    let workload = model("vms");
     let solved = program::solve(&workload, &SolveLimits::default()).unwrap();
     let mix = reduce_drains(&workload, solved.mixes[0].clone(), &solved.face);
     let load = mix.loads(&workload).into_iter().fold(0.0, f64::max);

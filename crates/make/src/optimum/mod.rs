@@ -3,17 +3,15 @@
 //! The arrivals must be Poisson and the sizes must be exponential. Without preemption, the state is
 //! the running schedule and the number of waiting jobs of each type. With full preemption, the
 //! state is the number of jobs of each type, and the schedule is a decision. The minimum of the
-//! average cost is computed by relative value iteration on a box. If a job arrives at the edge of
-//! the box, it is lost. The optimum in the box is a lower bound for the unbounded system, because a
-//! policy in the box can serve the jobs that are not lost in the same way as any other policy, and
-//! be idle when that policy serves a job that is lost. The minimum change of a sweep is a lower
-//! bound, too. The size of the box is increased until this makes almost no difference.
+//! average cost is computed by relative value iteration on a box, where a job that arrives at the
+//! edge is lost. The optimum in the box is a lower bound for the unbounded system, because a policy
+//! in the box can do the same as any policy, and be idle when that serves a job that is lost. The
+//! minimum change of a sweep is a lower bound, too. The box grows until this hardly matters.
 //!
-//! Memory and time grow with the number of schedules multiplied by the size of the box, which is
-//! exponential in the number of types. It is possible to solve a system with two types on dozens of
-//! servers, or with four types on a few servers. With full preemption, the schedules are not a part
-//! of the state, so three or four types are possible on any server. If a system is too large, there
-//! is an error before anything is computed.
+//! Memory and time grow with the number of schedules (1 with full preemption) multiplied by the
+//! size of the box, which is exponential in the number of types. It is possible to solve two types
+//! on dozens of servers, four types on a few servers or, with full preemption, three or four types
+//! on any server. If a system is too large, there is an error before anything is computed.
 
 mod preemptive;
 mod region;
@@ -64,10 +62,9 @@ pub struct OptimumLimits {
     pub states: usize,
     /// The maximum number of sweeps over one box.
     pub sweeps: usize,
-    /// Maximum number of states × sweeps over all boxes: a limit that is the same on every machine.
+    /// The maximum number of states × sweeps over all boxes, for the same result on every machine.
     pub updates: u64,
-    /// The limit on the wall-clock time for all boxes. If it is reached, the search ends with the
-    /// present bounds.
+    /// The wall-clock limit, at which the search ends with the present bounds.
     pub time: Duration,
 }
 
@@ -85,15 +82,6 @@ impl Default for OptimumLimits {
 }
 
 impl OptimumLimits {
-    /// Lowers the time limit to at most `time`.
-    #[must_use]
-    pub fn within(self, time: Duration) -> Self {
-        OptimumLimits {
-            time: self.time.min(time),
-            ..self
-        }
-    }
-
     /// Returns limits that give the same result on every machine, in about half a second.
     pub fn quick() -> Self {
         OptimumLimits {
@@ -110,12 +98,12 @@ impl OptimumLimits {
 pub struct OptimumError(String);
 
 impl OptimumError {
-    /// The error for fleets of several servers.
+    /// Returns the error for fleets of several servers.
     pub fn of_fleet() -> Self {
         OptimumError("the dynamic program only supports a single server".into())
     }
 
-    /// The error for policies that know more about a job than its type.
+    /// Returns the error for policies that know more about a job than its type.
     pub fn of_sizes() -> Self {
         OptimumError("the dynamic program does not support policies that know job sizes".into())
     }
@@ -125,8 +113,7 @@ fn refused<T>(why: impl Into<String>) -> Result<T, OptimumError> {
     Err(OptimumError(why.into()))
 }
 
-/// The memory for each state: two doubles, and the values of the smaller box while it is extended
-/// \[bytes\].
+/// The memory per state for two doubles, and for the values of the smaller box \[bytes\].
 const BYTES: f64 = 20.0;
 
 /// The reason why a search ended.
@@ -187,9 +174,8 @@ impl OptimumStep {
 /// Returns the minimum value of the objective over all policies with this kind of preemption.
 ///
 /// # Errors
-/// Returns an error if the arrivals or the sizes are not memoryless, if there is a start latency,
-/// if the objective is a percentile, if the setups are too short or too long, or if the state space
-/// is too large.
+/// Returns an error if the arrivals or sizes are not memoryless, there is a start latency, the
+/// objective is a percentile, setups are too short or too long, or the state space is too large.
 pub fn optimum(
     workload: &Workload,
     problem: Problem,
@@ -284,14 +270,13 @@ fn closed_in(
         best = best.max(lower);
         all_sweeps += sweeps;
         let growth = before.map_or(f64::INFINITY, |b: f64| (lower - b).abs() / lower);
-        // If the box grows again, the effect decreases at least geometrically. This is the sum of
-        // all the effects that would follow.
+        // The effect of growth decreases at least geometrically, and this is the sum of the rest.
         let rest = match grown {
             Some(earlier) if growth < earlier => growth * growth / (earlier - growth),
             _ => growth,
         };
         let (region, copies) = solver.region();
-        let larger = region.grown();
+        let larger = Region::new(region.limits.iter().map(|b| b + b.div_ceil(2)).collect());
         let ended = if is_over || !are_close {
             Some(Ended::Cut)
         } else if rest.min(growth) <= limits.tolerance / 2.0 {
@@ -320,12 +305,11 @@ const SETUPS: std::ops::RangeInclusive<f64> = 1e-6..=1e6;
 
 const MOST_SCHEDULES: usize = 5_000;
 
-/// The maximum number of maximal schedules, and of the candidates that are visited to find them.
+/// The maximum number of maximal schedules, and of candidates to find them.
 const MOST_MAXIMAL: usize = 2_000;
 const VISITS: usize = 2_000_000;
 
-/// The number of jobs of each type in the first box, in addition to the mean number in service. The
-/// largest value within the limit on states is used.
+/// The sizes of the first box beyond the mean number in service. The largest possible is used.
 const FIRST: [usize; 3] = [8, 6, 4];
 
 fn too_many(most: usize) -> OptimumError {

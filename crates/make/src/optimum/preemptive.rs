@@ -1,23 +1,23 @@
 use rayon::prelude::*;
 
-use super::region::{Region, Uniform, ValueIteration};
+use super::region::{NO_BOUNDS, Region, Uniform, ValueIteration, widest};
 use synth_multiresource::schedule::Schedule;
 use synth_multiresource::workload::Workload;
 
 /// Relative value iteration on a single box with full preemption. The state is the number of jobs
 /// of each type, and the decision is the maximal schedule to serve.
 ///
-/// If all rates are divided by the uniformization rate, then one sweep is equal to
+/// If all rates are divided by the uniformization rate, one sweep is
 ///
 /// ```text
 /// V'(q) = c·q + Σ λ_i V(q + e_i) + (1 − Σ λ_i) V(q)
 ///         − max_m Σ min(m_i, q_i) μ_i (V(q) − V(q − e_i))
 /// ```
 ///
-/// It is enough to use maximal schedules, because the cost cannot be lower if there is one more
-/// job. This is also true in the box, where this job can block at most one arrival, after which the
-/// states are equal. The bounds are the same as in `Sweeps`. The decisions are kept for several
-/// sweeps (modified policy iteration: Puterman and Shin, Management Science 24, 1978).
+/// Maximal schedules are enough, because one more job never lowers the cost, even in the box, where
+/// it can block at most one arrival, after which the states are equal. The bounds are the same as
+/// in `Sweeps`. The decisions are kept for several sweeps (modified policy iteration: Puterman and
+/// Shin, Management Science 24, 1978).
 pub(super) struct Preemptive {
     region: Region,
     schedules: Vec<Schedule>,
@@ -27,7 +27,7 @@ pub(super) struct Preemptive {
     choices: Vec<u32>,
 }
 
-/// The number of sweeps with the previous decisions for each sweep that makes new ones.
+/// The number of sweeps that keep the decisions, for each sweep that makes new ones.
 const EVALUATIONS: usize = 11;
 
 impl Preemptive {
@@ -61,10 +61,7 @@ impl Preemptive {
                 || Row::new(self.rates.services.len(), length),
                 |row, (n, (next, choices))| self.row(row, n * length, next, choices, decides),
             )
-            .reduce(
-                || [f64::INFINITY, f64::NEG_INFINITY],
-                |a, b| [a[0].min(b[0]), a[1].max(b[1])],
-            );
+            .reduce(|| NO_BOUNDS, widest);
         let origin = next[0];
         next.par_iter_mut().for_each(|v| *v -= origin);
         self.next = std::mem::replace(&mut self.values, next);
@@ -72,7 +69,7 @@ impl Preemptive {
         bounds.map(|b| b * self.rates.rate)
     }
 
-    /// Does the same for a row of states that differ in the last type.
+    /// Steps a row of states that differ in the last type.
     fn row(
         &self,
         row: &mut Row,
@@ -85,28 +82,25 @@ impl Preemptive {
         let here = &self.values[start..start + length];
         let last = self.rates.services.len() - 1;
         row.look(self, start, here);
-        if decides {
-            self.decide(row, choices);
-        } else {
-            self.keep(row, choices);
+        match decides {
+            true => self.decide(row, choices),
+            false => self.keep(row, choices),
         }
         let stays = 1.0 - self.rates.arrivals.iter().sum::<f64>();
         for ((v, u), gain) in next.iter_mut().zip(here).zip(&row.best) {
             *v = stays * u - gain;
         }
         let mut cost = self.rates.arrive(region, start, &self.values, next, 0.0);
-        let mut bounds = [f64::INFINITY, f64::NEG_INFINITY];
+        let mut bounds = NO_BOUNDS;
         for (v, u) in next.iter_mut().zip(here) {
             *v += cost;
             cost += self.rates.costs[last];
-            let change = *v - u;
-            bounds = [bounds[0].min(change), bounds[1].max(change)];
+            bounds = widest(bounds, [*v - u; 2]);
         }
         bounds
     }
 
-    /// Selects the schedules with the highest gain. If several are equal, the first one is
-    /// selected.
+    /// Selects the schedules with the highest gain, the first one of equals.
     fn decide(&self, row: &mut Row, choices: &mut [u32]) {
         let last = self.rates.services.len() - 1;
         row.best.fill(f64::NEG_INFINITY);

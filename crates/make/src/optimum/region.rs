@@ -1,7 +1,6 @@
 use synth_multiresource::schedule::{Schedule, schedule_value};
 use synth_multiresource::workload::Workload;
 
-#[derive(Clone, Debug)]
 pub(super) struct Region {
     pub limits: Vec<usize>,
     pub strides: Vec<usize>,
@@ -21,16 +20,11 @@ impl Region {
         }
     }
 
-    pub(super) fn grown(&self) -> Self {
-        Region::new(self.limits.iter().map(|b| b + b.div_ceil(2)).collect())
-    }
-
     pub(super) fn count(&self, i: usize, state: usize) -> usize {
         state / self.strides[i] % (self.limits[i] + 1)
     }
 
-    /// Calls `of` with pairs of index ranges. Each state in the second range has one more job of
-    /// type i than the corresponding state in the first range.
+    /// Calls `of` with pairs of index ranges, the second of which has one more job of type i.
     pub(super) fn pairs(
         &self,
         i: usize,
@@ -50,9 +44,8 @@ impl Region {
         }
     }
 
-    /// Extends the values to a larger box. Beyond four fifths of each side, the values are not
-    /// accurate because arrivals are lost at the edge, so a parabola through three inner points is
-    /// used for each type.
+    /// Extends the values to a larger box. Arrivals are lost at the edge, so a parabola through
+    /// three inner points replaces the values beyond four fifths of each side.
     pub(super) fn extended(&self, larger: &Region, values: &[f64]) -> Vec<f64> {
         let mut sides: Vec<usize> = self.limits.iter().map(|b| b + 1).collect();
         let mut values = values.to_vec();
@@ -92,7 +85,7 @@ fn lagrange(points: [usize; 3], n: usize) -> [f64; 3] {
 /// The rates and the costs, divided by the uniformization rate.
 pub(super) struct Uniform {
     pub arrivals: Vec<f64>,
-    /// The value of μ for each type. If there are setups, it is followed by γ.
+    /// The service rates μ, then γ for each type if there are setups.
     pub services: Vec<f64>,
     pub costs: Vec<f64>,
     pub rate: f64,
@@ -116,8 +109,7 @@ impl Uniform {
         }
     }
 
-    /// Adds the values after an arrival to a row. Returns `cost` plus the cost of the other types'
-    /// jobs.
+    /// Adds the values after an arrival to a row. Returns `cost` plus that of the other types.
     pub(super) fn arrive(
         &self,
         region: &Region,
@@ -139,6 +131,12 @@ impl Uniform {
         row[length - 1] += self.arrivals[last] * here[length - 1];
         cost
     }
+}
+
+pub(super) const NO_BOUNDS: [f64; 2] = [f64::INFINITY, f64::NEG_INFINITY];
+
+pub(super) fn widest(a: [f64; 2], b: [f64; 2]) -> [f64; 2] {
+    [a[0].min(b[0]), a[1].max(b[1])]
 }
 
 pub(super) fn add(row: &mut [f64], rate: f64, values: &[f64]) {

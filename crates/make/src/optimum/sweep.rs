@@ -4,26 +4,23 @@ use std::collections::HashMap;
 use itertools::Itertools;
 use rayon::prelude::*;
 
-use super::region::{Region, Uniform, ValueIteration, add};
+use super::region::{NO_BOUNDS, Region, Uniform, ValueIteration, add, widest};
 use synth_multiresource::schedule::Schedule;
 use synth_multiresource::workload::Workload;
 
 /// Relative value iteration on a single box. A state is a running schedule `s` and the number `q`
-/// of waiting jobs of each type. One sweep is `V'(s, q) = c(s, q) + Σ rates × U`, where the value
-/// `U` of a state is the minimum of `V` over all states that can be reached if jobs are started.
-///
-/// For each `V`, the minimum and the maximum of `V' − V` are bounds on the minimum average cost
-/// (Odoni, Operations Research 17, 1969). If there are setups, a schedule is a list of the running
-/// jobs followed by the slots in setup.
+/// of waiting jobs of each type. One sweep is `V'(s, q) = c(s, q) + Σ rates × U`, where `U` is the
+/// minimum of `V` over all states that can be reached by starting jobs. For each `V`, the minimum
+/// and the maximum of `V' − V` are bounds on the minimum average cost (Odoni, Operations Research
+/// 17, 1969). With setups, a schedule lists the running jobs, then the slots in setup.
 pub(super) struct Sweeps {
     schedules: Vec<Schedule>,
     /// For each schedule and type, the index of the schedule with one more job, if there is one.
     more: Vec<Vec<Option<usize>>>,
-    /// The same with one job less.
     fewer: Vec<Vec<Option<usize>>>,
     /// The same after a job is preempted, which leaves a slot in setup; empty without setups.
     stopped: Vec<Vec<Option<usize>>>,
-    /// The schedules in descending order of their number of jobs.
+    /// The schedules by descending number of jobs.
     descending: Vec<usize>,
     waiting: Region,
     rates: Uniform,
@@ -41,7 +38,7 @@ impl Sweeps {
         workload: &Workload,
         costs: &[f64],
     ) -> Self {
-        let [more, fewer] = [true, false].map(|up| neighbours(&schedules, up));
+        let [more, fewer] = [1, -1].map(|by| neighbours(&schedules, by));
         let types = workload.types();
         let stops = |s: usize| {
             let after = |i: usize| more[fewer[s][i]?][types.len() + i];
@@ -52,13 +49,12 @@ impl Sweeps {
         services.extend(setup_rate.iter().flat_map(|rate| vec![*rate; types.len()]));
         let values = vec![vec![0.0; waiting.states]; schedules.len()];
         let places = 0..schedules.len();
+        let jobs = |s: &usize| Reverse(schedules[*s].iter().sum::<u32>());
         Sweeps {
             rates: Uniform::new(workload, &services, &schedules, costs),
             least: values.clone(),
             stopped: places.clone().map(stops).collect(),
-            descending: places
-                .sorted_by_key(|s| Reverse(schedules[*s].iter().sum::<u32>()))
-                .collect(),
+            descending: places.sorted_by_key(jobs).collect(),
             values,
             schedules,
             more,
@@ -67,7 +63,7 @@ impl Sweeps {
         }
     }
 
-    /// Computes `U` from `V` as the minimum value if any number of jobs can be started.
+    /// Computes `U` from `V` by starting jobs.
     fn start(&mut self) {
         for &s in &self.descending {
             let mut own = std::mem::take(&mut self.least[s]);
@@ -83,13 +79,11 @@ impl Sweeps {
         }
     }
 
-    /// Updates `U` if it is better to preempt jobs. A job preempted at the edge of the box is lost.
+    /// Updates `U` by preempting jobs. A job that is preempted at the edge of the box is lost.
     fn stop(&mut self) {
-        for s in (0..self.stopped.len()).sorted_by_key(|s: &usize| {
-            self.schedules[*s][..self.rates.arrivals.len()]
-                .iter()
-                .sum::<u32>()
-        }) {
+        let types = self.rates.arrivals.len();
+        let running = |s: &usize| self.schedules[*s][..types].iter().sum::<u32>();
+        for s in (0..self.stopped.len()).sorted_by_key(running) {
             let mut own = std::mem::take(&mut self.least[s]);
             for (i, after) in self.stopped[s].iter().enumerate() {
                 let Some(after) = after else { continue };
@@ -118,7 +112,7 @@ impl Sweeps {
         let last = self.rates.arrivals.len() - 1;
         let length = waiting.limits[last] + 1;
         let mut row = vec![0.0; length];
-        let mut bounds = [f64::INFINITY, f64::NEG_INFINITY];
+        let mut bounds = NO_BOUNDS;
         for (n, old) in values.chunks_exact_mut(length).enumerate() {
             let start = n * length;
             let here = &own[start..start + length];
@@ -132,7 +126,7 @@ impl Sweeps {
             for (new, old) in row.iter().zip(old) {
                 let new = new + cost;
                 let change = new - *old;
-                bounds = [bounds[0].min(change), bounds[1].max(change)];
+                bounds = widest(bounds, [change; 2]);
                 *old = new;
                 cost += self.rates.costs[last];
             }
@@ -151,15 +145,12 @@ impl ValueIteration for Sweeps {
         self.stop();
         let mut values = std::mem::take(&mut self.values);
         let swept = values.par_iter_mut().enumerate();
-        let bounds = swept.map(|(s, values)| self.one(s, values)).reduce(
-            || [f64::INFINITY, f64::NEG_INFINITY],
-            |a, b| [a[0].min(b[0]), a[1].max(b[1])],
-        );
+        let changes = swept.map(|(s, values)| self.one(s, values));
+        let bounds = changes.reduce(|| NO_BOUNDS, widest);
+        let origin = values[0][0];
+        let all = values.par_iter_mut();
+        all.for_each(|values| values.iter_mut().for_each(|v| *v -= origin));
         self.values = values;
-        let origin = self.values[0][0];
-        self.values
-            .par_iter_mut()
-            .for_each(|values| values.iter_mut().for_each(|v| *v -= origin));
         (bounds.map(|b| b * self.rates.rate), 1)
     }
 
@@ -172,25 +163,20 @@ impl ValueIteration for Sweeps {
     }
 }
 
-/// Returns, for each schedule and type, the index of the schedule with one more or one fewer job.
-pub(super) fn neighbours(schedules: &[Schedule], up: bool) -> Vec<Vec<Option<usize>>> {
+/// Returns, for each schedule and type, the index of the schedule with `by` more jobs.
+pub(super) fn neighbours(schedules: &[Schedule], by: i32) -> Vec<Vec<Option<usize>>> {
     let places = schedules.iter().enumerate();
     let places: HashMap<&Schedule, usize> = places.map(|(n, s)| (s, n)).collect();
     let step = |schedule: &Schedule, i: usize| {
         let mut next = schedule.clone();
-        let count = if up {
-            next[i].checked_add(1)
-        } else {
-            next[i].checked_sub(1)
-        };
-        next[i] = count?;
+        next[i] = next[i].checked_add_signed(by)?;
         places.get(&next).copied()
     };
     let of = |s: &Schedule| (0..s.len()).map(|i| step(s, i)).collect();
     schedules.iter().map(of).collect()
 }
 
-/// Returns all the ways to divide the slots of the schedules into running slots and slots in setup.
+/// Returns all ways to divide the slots of the schedules into running slots and slots in setup.
 pub(super) fn in_setup(schedules: &[Schedule]) -> Vec<Schedule> {
     let parts = |schedule: &Schedule| {
         let ranges = schedule.iter().map(|slots| 0..=*slots);

@@ -1,16 +1,16 @@
 //! This module improves columns by exchanges. An exchange removes some jobs of one type, and uses
 //! the capacity for jobs of a second type and, if there is capacity left, of a third type.
 //!
-//! The worth of a column in the basis is equal to the threshold of the pricing problem, so the
-//! program is improved by any gain. Exchanges find schedules that use several resources completely,
-//! which cannot be found from the prices. They do not prove a bound; this is done by
-//! [`super::pricing`].
+//! The worth of a column in the basis is equal to the threshold of the pricing problem, so any gain
+//! improves the program. Exchanges find schedules that use several resources completely, which
+//! cannot be found from the prices, but only [`super::pricing`] proves a bound.
 
+use super::pricing::WORTH;
 use synth_multiresource::schedule::{Packing, Schedule};
 
 pub(super) struct Exchange<'a> {
     packing: &'a Packing,
-    values: &'a [f64],
+    pub values: Vec<f64>,
     /// The types of positive value, most valuable first.
     order: Vec<usize>,
     third: bool,
@@ -18,13 +18,11 @@ pub(super) struct Exchange<'a> {
 
 const STEPS: usize = 3;
 
-const WORTH: f64 = 1e-12;
-
 /// The gain, the jobs that are removed, and the jobs of two types that are added.
 type Step = (f64, Option<(usize, u32)>, [(usize, u32); 2]);
 
 impl<'a> Exchange<'a> {
-    pub(super) fn new(packing: &'a Packing, values: &'a [f64], third: bool) -> Self {
+    pub(super) fn new(packing: &'a Packing, values: Vec<f64>, third: bool) -> Self {
         let mut order: Vec<usize> = (0..values.len()).filter(|&i| values[i] > 0.0).collect();
         order.sort_by(|&a, &b| values[b].total_cmp(&values[a]).then(a.cmp(&b)));
         Exchange {
@@ -35,8 +33,7 @@ impl<'a> Exchange<'a> {
         }
     }
 
-    /// Applies the best exchange up to `STEPS` times, as long as there is a gain. Returns `None` if
-    /// there is no gain at all.
+    /// Applies the best exchange up to `STEPS` times; `None` if there is no gain at all.
     pub(super) fn improved(&self, schedule: &Schedule) -> Option<Schedule> {
         let mut room = self.packing.free_capacity(schedule)?;
         let mut better = schedule.clone();

@@ -7,19 +7,16 @@
 //! ```
 //!
 //! and the prices of the certificate are `y_i = b_i v_i / ρ`. If the offered loads `b` are
-//! rational, then the vertices of both programs are rational. The floating-point solution is used
-//! to determine which schedules are in use, which types are tight, and which types have a price.
-//! Then `x` is the solution of the equations for the tight types, and `v` is the solution of the
-//! equations for the schedules in use (as in Applegate, Cook, Dash, Espinoza, Operations Research
-//! Letters 35, 2007). All constraints, and that both values are equal, are verified with integers,
-//! so the proof does not depend on the floating-point solution.
+//! rational, then so are the vertices of both programs. The floating-point solution determines
+//! which schedules are in use, which types are tight, and which types have a price. Then `x` solves
+//! the equations of the tight types, and `v` those of the schedules in use (as in Applegate, Cook,
+//! Dash, Espinoza, Operations Research Letters 35, 2007). All constraints, and that both values are
+//! equal, are verified with integers, so the proof does not depend on the floating-point solution.
 //!
-//! Only independent rows are used, so there is no special case for degenerate optima. If the prices
-//! are not determined by the schedules in use, then other schedules of worth 1 are added. In
-//! general, a search is needed to prove that there is no schedule of a higher worth (see
-//! [`is_bounded`]). If `ρ` is equal to the fluid bound, no search is needed. In this case, the
-//! values are `v_i = D_ij/P_j` for the bottleneck `j`, and the worth of a schedule cannot be
-//! greater than 1.
+//! Only independent rows are used, so there is no special case for degenerate optima. If the
+//! schedules in use do not determine the prices, other schedules of worth 1 are added. In general,
+//! a search is needed to prove that no schedule is worth more (see [`is_bounded`]), but not if `ρ`
+//! is equal to the fluid bound: then the values are `v_i = D_ij/P_j` for the bottleneck `j`.
 
 mod knapsack;
 mod system;
@@ -38,8 +35,7 @@ use system::{Echelon, Fractions, dot};
 
 const CORRECTIONS: usize = 8;
 
-/// A type can be tight, and a schedule can have a worth of 1, if the relative difference is at most
-/// this.
+/// The maximum relative slack of a tight type, or distance of a worth from 1.
 const TIGHT: f64 = 1e-7;
 
 /// The maximum relative amount by which the exact load can be greater than the floating-point load.
@@ -47,9 +43,8 @@ const ROUNDING: f64 = 1e-9;
 
 const TRIED: usize = 5_000;
 
-/// Returns the optimum as exact fractions. At most `nodes` nodes are searched for a proof.
-///
-/// Returns `None` if a load is not rational or the solution is too far from a vertex.
+/// Returns the optimum as exact fractions, or `None` if a load is not rational or the solution is
+/// too far from a vertex. At most `nodes` nodes are searched for a proof.
 pub fn exact(workload: &Workload, solution: &Solution, nodes: u64) -> Option<ExactLoad> {
     let program = Program::new(workload)?;
     let (schedules, times) = program.times(solution)?;
@@ -96,13 +91,11 @@ impl Program {
     }
 
     /// Returns the schedules with `x_s > 0` and their times as multiples of `1/unit`. They are
-    /// feasible, and their load is not greater than that of the floating-point solution, up to
-    /// `ROUNDING`.
+    /// feasible, and their load is at most the floating-point load, up to [`ROUNDING`].
     fn times(&self, solution: &Solution) -> Option<(Vec<Schedule>, Fractions)> {
         let Mix { schedules, weights } = &solution.mixes[0];
         let mut used: Vec<usize> = (0..schedules.len()).collect();
-        // If some of the schedules are linearly dependent, those with the smallest weight are left
-        // out.
+        // Of linearly dependent schedules, those with the smallest weights are left out.
         used.sort_by(|&a, &b| weights[b].total_cmp(&weights[a]));
         let mut order = self.by_tightness(solution);
         for _ in 0..CORRECTIONS {
@@ -118,8 +111,7 @@ impl Program {
                 return (nearest(&self.load(&times)) <= most)
                     .then(|| in_use(schedules, used, times));
             }
-            // Because of rounding errors, some of these schedules are not in use, or other types
-            // are tight.
+            // Due to rounding errors, some schedules are not in use, or other types are tight.
             let signs = used.iter().zip(&times.numerators);
             let kept = signs.filter(|(_, x)| !x.is_negative());
             used = kept.map(|(s, _)| *s).collect();
@@ -159,20 +151,15 @@ impl Program {
             return Some(self.worths(&values, load));
         }
         let values = self.values(solution, mix, nodes)?;
-        let is_one = |u: &Schedule| dot(u, &values.numerators) == values.denominator;
-        let are_prices = !values.numerators.iter().any(Signed::is_negative);
+        let (numerators, denominator) = (&values.numerators, &values.denominator);
+        let is_one = |u: &Schedule| dot(u, numerators) == *denominator;
+        let are_prices = !numerators.iter().any(Signed::is_negative);
         let worths = self.worths(&values, load);
         let guide = &solution.certificate.servers[0].resource_prices;
         let is_proof = are_prices
             && mix.iter().all(is_one)
             && worths.iter().sum::<BigRational>().is_one()
-            && is_bounded(
-                &self.packing,
-                &values.numerators,
-                &values.denominator,
-                guide,
-                nodes,
-            );
+            && is_bounded(&self.packing, numerators, denominator, guide, nodes);
         is_proof.then_some(worths)
     }
 
@@ -190,14 +177,12 @@ impl Program {
     fn worths(&self, values: &Fractions, load: &BigRational) -> Vec<BigRational> {
         let numerator = &values.denominator * &self.unit * load.numer();
         let whole = BigRational::new(numerator, load.denom().clone());
-        let pairs = self.loads.iter().zip(&values.numerators);
-        pairs
-            .map(|(b, v)| BigRational::from_integer(b * v) / &whole)
-            .collect()
+        let products = self.loads.iter().zip(&values.numerators);
+        let products = products.map(|(b, v)| BigRational::from_integer(b * v));
+        products.map(|product| product / &whole).collect()
     }
 
-    /// Returns the values `v` (K) of running jobs for which each schedule of the mix is worth 1. If
-    /// the floating-point price of a type is 0, so is its value.
+    /// Returns the values `v` (K) at which each schedule of the mix is worth 1 (0 without a price).
     fn values(&self, solution: &Solution, mix: &[Schedule], nodes: u64) -> Option<Fractions> {
         let prices = &solution.certificate.prices;
         let mut priced: Vec<usize> = (0..prices.len()).filter(|&i| prices[i] > 0.0).collect();
@@ -227,8 +212,7 @@ impl Program {
     }
 }
 
-/// Solves the first independent equations, with all unknowns that depend on others set to 0. The
-/// caller must check the other equations.
+/// Solves the first independent equations, with dependent unknowns set to 0. The rest is unchecked.
 fn solve_independent(
     equations: impl Iterator<Item = (Vec<u32>, BigInt)>,
     unknowns: usize,
@@ -250,19 +234,14 @@ fn solve_independent(
 fn in_use(
     schedules: &[Schedule],
     used: Vec<usize>,
-    times: Fractions,
+    mut times: Fractions,
 ) -> (Vec<Schedule>, Fractions) {
-    let positive = used.into_iter().zip(times.numerators);
-    let positive = positive.filter(|(_, x)| x.is_positive());
+    let all = used.into_iter().zip(times.numerators);
+    let positive = all.filter(|(_, x)| x.is_positive());
     let positive = positive.sorted_by_key(|(s, _)| *s);
-    let (used, numerators) = positive.map(|(s, x)| (schedules[s].clone(), x)).unzip();
-    (
-        used,
-        Fractions {
-            numerators,
-            ..times
-        },
-    )
+    let used;
+    (used, times.numerators) = positive.map(|(s, x)| (schedules[s].clone(), x)).unzip();
+    (used, times)
 }
 #[cfg(test)]
 mod tests;

@@ -1,20 +1,17 @@
-//! This module implements column generation. The columns are found by exchanges and by branch and
-//! bound, which also gives the bound.
+//! Column generation, with columns from exchanges and from branch and bound, which gives the bound.
 
-use std::cell::Cell;
 use std::time::Instant;
 
 use super::exchange::Exchange;
 use super::master::{Master, Primal};
-use super::pricing::{Effort, Priced, Search, Tree, efforts};
+use super::pricing::{EFFORTS, Effort, Priced, Search, Tree};
 use super::problem::{Column, Problem};
 use super::solution::CLOSED_GAP;
 use super::{Knapsack, ProgramError, SolveLimits};
 use synth_multiresource::artifact::ShapeValue;
 use synth_multiresource::schedule::{Schedule, schedule_value};
 
-/// The number of nodes of the first search in each pricing step. More nodes are used if they are
-/// needed for a proof.
+/// The number of nodes of the first search in each pricing step.
 const FIRST_LOOK: u64 = 2_000;
 
 /// The maximum number of columns from the exchanges of one round.
@@ -23,16 +20,15 @@ const ENOUGH: usize = 10;
 /// The relative gap below which the weights are re-solved at full precision.
 const NEAR: f64 = 1e-6;
 
-/// A column is only added if the relative improvement is greater than this.
+/// The relative gain of an exchange that is needed to add its column.
 const WORTH: f64 = 1e-11;
 
 /// Prices that prove an upper bound on `t`.
-#[derive(Clone, Debug)]
+#[derive(Default)]
 pub(super) struct Proof {
     /// The worth of a running job (K), with `Σ_i b_i v_i = 1`.
     pub values: Vec<f64>,
-    /// The worth of a server of each site (H). The search that proves it is only included at the
-    /// end of the column generation.
+    /// The worth of a server of each site (H). The search that proves it is only added at the end.
     pub servers: Vec<ShapeValue>,
     /// The search tree that proves the bound of each site (H), if the nodes need different prices.
     trees: Vec<Option<Tree>>,
@@ -45,12 +41,11 @@ pub(super) struct Generation<'a> {
     pub weights: Vec<f64>,
     pub proof: Proof,
     pub rounds: usize,
-    /// The remaining work, and the deadline.
-    left: Cell<u64>,
+    left: u64,
     deadline: Option<Instant>,
     efforts: &'static [Effort],
     effort: usize,
-    /// The offset in the columns in use at which the next round of exchanges starts.
+    /// The place among the columns in use where the next round of exchanges starts.
     turn: usize,
     /// Whether the last round of three-type exchanges found the maximum number of columns.
     is_rich: bool,
@@ -72,9 +67,9 @@ impl<'a> Generation<'a> {
             master,
             weights: Vec::new(),
             rounds: 0,
-            left: Cell::new(limits.work),
+            left: limits.work,
             deadline: Instant::now().checked_add(limits.time),
-            efforts: efforts(limits.longer),
+            efforts: &EFFORTS[..EFFORTS.len().min(limits.longer.saturating_add(1))],
             effort: 0,
             turn: 0,
             is_rich: true,
@@ -82,7 +77,6 @@ impl<'a> Generation<'a> {
         })
     }
 
-    /// Runs until the optimum is proven or a limit is reached.
     pub(super) fn run(&mut self) -> Result<(), ProgramError> {
         loop {
             self.rounds += 1;
@@ -102,17 +96,16 @@ impl<'a> Generation<'a> {
     }
 
     fn is_over(&self) -> bool {
-        self.left.get() == 0 || self.deadline.is_some_and(|end| Instant::now() >= end)
+        self.left == 0 || self.deadline.is_some_and(|end| Instant::now() >= end)
     }
 
     fn is_met(&self, primal: &Primal) -> bool {
         primal.value >= self.proof.t * (1.0 - CLOSED_GAP)
     }
 
-    /// Adds columns from the cheapest source that has any. If a small search is complete, it has
-    /// the best columns. Otherwise, exchanges are tried first. Exchanges with a third type are only
-    /// tried before a search as long as they give many columns. Returns `false` if the optimum is
-    /// proven or if there are no new columns.
+    /// Adds columns from the cheapest source that has any: a small search if it is complete,
+    /// because it has the best columns, or else exchanges, with a third type only while they give
+    /// many. Returns `false` if the optimum is proven or if there are no new columns.
     fn improve(&mut self, primal: &Primal) -> Result<bool, ProgramError> {
         if self.is_small {
             let glimpse = |knapsack: &Knapsack, _: &[f64], bar| knapsack.solve(bar, FIRST_LOOK);
@@ -121,35 +114,27 @@ impl<'a> Generation<'a> {
             if self.is_met(primal) {
                 return Ok(false);
             }
-            if self.master.add(columns)? > 0 {
-                return Ok(true);
-            }
-            if exact {
-                return Ok(false);
+            let has_grown = self.master.add(columns)? > 0;
+            if has_grown || exact {
+                return Ok(has_grown);
             }
         }
-        let mut tried = false;
         if self.exchange(primal, false)? > 0 || (self.is_rich && self.exchange(primal, true)? > 0) {
             return Ok(true);
         }
-        tried |= self.is_rich;
+        let mut tried = self.is_rich;
         loop {
             let (columns, exact) = self.searched(primal);
             if self.is_met(primal) {
                 return Ok(false);
             }
-            if self.master.add(columns)? > 0 {
-                return Ok(true);
-            }
-            if !tried && self.exchange(primal, true)? > 0 {
+            let has_grown = self.master.add(columns)? > 0;
+            if has_grown || !tried && self.exchange(primal, true)? > 0 {
                 return Ok(true);
             }
             tried = true;
-            // No better column was found, but this is not a proof, so the search is repeated with
-            // more effort.
             self.effort += 1;
             if exact || self.effort == self.efforts.len() || self.is_over() {
-                self.effort = self.effort.min(self.efforts.len() - 1);
                 return Ok(false);
             }
         }
@@ -158,8 +143,7 @@ impl<'a> Generation<'a> {
     fn exchange(&mut self, primal: &Primal, third: bool) -> Result<usize, ProgramError> {
         let sites = &self.problem.sites;
         let local = |h: usize| self.problem.local(h, &primal.values);
-        let values: Vec<Vec<f64>> = (0..sites.len()).map(local).collect();
-        let exchange = |h: usize| Exchange::new(&sites[h].packing, &values[h], third);
+        let exchange = |h: usize| Exchange::new(&sites[h].packing, local(h), third);
         let exchanges: Vec<Exchange> = (0..sites.len()).map(exchange).collect();
         let bars = Self::bars(self.problem, primal);
         let used = (0..primal.weights.len()).filter(|&s| primal.weights[s] > 0.0);
@@ -167,11 +151,11 @@ impl<'a> Generation<'a> {
         let mut found = Vec::new();
         for place in 0..used.len() {
             let Column(site, schedule) =
-                &self.master.columns()[used[(self.turn + place) % used.len()]];
-            let improved = exchanges[*site].improved(schedule);
-            let worth =
-                |u: &Schedule| schedule_value(u, &values[*site]) > bars[*site] * (1.0 + WORTH);
-            found.extend(improved.filter(worth).map(|u| Column(*site, u)));
+                &self.master.columns[used[(self.turn + place) % used.len()]];
+            let (own, bar) = (&exchanges[*site], bars[*site] * (1.0 + WORTH));
+            let is_worth = |u: &Schedule| schedule_value(u, &own.values) > bar;
+            let improved = own.improved(schedule).filter(is_worth);
+            found.extend(improved.map(|u| Column(*site, u)));
             if found.len() == ENOUGH {
                 self.turn += place + 1;
                 break;
@@ -184,21 +168,20 @@ impl<'a> Generation<'a> {
     }
 
     fn searched(&mut self, primal: &Primal) -> (Vec<Column>, bool) {
-        let (effort, left) = (self.efforts[self.effort], self.left.clone());
-        let deadline = self.deadline;
+        let (effort, deadline) = (self.efforts[self.effort], self.deadline);
+        let mut left = self.left;
         let search = |knapsack: &Knapsack, values: &[f64], bar: f64| {
             let search = Search::new(knapsack.packing, values, bar);
-            let (mut priced, work) = search.run(effort, left.get(), deadline);
-            left.set(left.get().saturating_sub(work));
+            let (mut priced, work) = search.run(effort, left, deadline);
+            left = left.saturating_sub(work);
             if priced.tree.is_none() {
-                // It would take too long to verify this, so the bound at the prices of the root is
-                // used.
+                // The tree would take too long to verify.
                 priced.bound = knapsack.relaxed();
             }
             priced
         };
         let found = self.priced(primal, search);
-        self.left.set(left.get());
+        self.left = left;
         found
     }
 
@@ -206,15 +189,13 @@ impl<'a> Generation<'a> {
     fn priced(
         &mut self,
         primal: &Primal,
-        search: impl Fn(&Knapsack, &[f64], f64) -> Priced,
+        mut search: impl FnMut(&Knapsack, &[f64], f64) -> Priced,
     ) -> (Vec<Column>, bool) {
         let bars = Self::bars(self.problem, primal);
         let (mut columns, mut all_exact) = (Vec::new(), true);
         let mut proof = Proof {
             values: primal.values.clone(),
-            servers: Vec::new(),
-            trees: Vec::new(),
-            t: 0.0,
+            ..Proof::default()
         };
         for (h, site) in self.problem.sites.iter().enumerate() {
             let values = self.problem.local(h, &primal.values);
@@ -222,14 +203,7 @@ impl<'a> Generation<'a> {
             let priced = search(&knapsack, &values, bars[h]);
             columns.extend(priced.schedules.into_iter().map(|u| Column(h, u)));
             all_exact &= priced.exact;
-            proof.t += site.count * priced.bound;
-            proof.trees.push(priced.tree);
-            proof.servers.push(ShapeValue {
-                worth: priced.bound,
-                resource_prices: knapsack.resource_prices(),
-                mix: None,
-                search: None,
-            });
+            proof.add(site.count, priced.bound, knapsack.prices, priced.tree);
         }
         if proof.t < self.proof.t {
             self.proof = proof;
@@ -237,9 +211,8 @@ impl<'a> Generation<'a> {
         (columns, all_exact)
     }
 
-    /// Returns the value that the worth of a new schedule must exceed on each site. The values are
-    /// scaled so that the sum over all servers is exactly `t`, because the values of the solver
-    /// only satisfy this within its tolerance.
+    /// Returns the value that the worth of a new schedule must exceed on each site. The solver's
+    /// values for all servers only have the sum `t` within its tolerance, so they are scaled.
     fn bars(problem: &Problem, primal: &Primal) -> Vec<f64> {
         let sites = problem.sites.iter().zip(&primal.bars);
         let total: f64 = sites.map(|(site, bar)| site.count * bar).sum();
@@ -260,10 +233,12 @@ impl Proof {
 
     /// Returns the fluid bound, where jobs can be divided and each site is limited by one resource.
     fn fluid(problem: &Problem) -> Self {
-        let values = problem.fluid_values();
-        let (mut t, mut servers) = (0.0, Vec::new());
+        let mut proof = Proof {
+            values: problem.fluid_values(),
+            ..Proof::default()
+        };
         for (h, site) in problem.sites.iter().enumerate() {
-            let local = problem.local(h, &values);
+            let local = problem.local(h, &proof.values);
             let price = |j: usize| {
                 let types = local.iter().enumerate().filter(|(_, v)| **v > 0.0);
                 let prices = types.map(|(place, v)| v / site.packing.share(place, j));
@@ -273,21 +248,21 @@ impl Proof {
             let of_all = (0..capacity.len()).map(|j| (j, price(j)));
             let least = of_all.min_by(|a, b| a.1.total_cmp(&b.1));
             let (j, price) = least.expect("a server has a resource");
-            t += site.count * price;
             let mut resource_prices = vec![0.0; capacity.len()];
             resource_prices[j] = price / capacity[j] as f64;
-            servers.push(ShapeValue {
-                worth: price,
-                resource_prices,
-                mix: None,
-                search: None,
-            });
+            proof.add(site.count, price, resource_prices, None);
         }
-        Proof {
-            values,
-            trees: vec![None; servers.len()],
-            servers,
-            t,
-        }
+        proof
+    }
+
+    fn add(&mut self, count: f64, worth: f64, resource_prices: Vec<f64>, tree: Option<Tree>) {
+        self.t += count * worth;
+        self.trees.push(tree);
+        self.servers.push(ShapeValue {
+            worth,
+            resource_prices,
+            mix: None,
+            search: None,
+        });
     }
 }

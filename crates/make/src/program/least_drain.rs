@@ -1,10 +1,9 @@
 //! This module selects an optimal mix for which a nonpreemptive loop drains only a few jobs.
 //!
-//! The function to minimize is `Σ_s π_s ‖u_s − t b‖₁` over the optimal face, because two schedules
-//! that are close to the mean schedule `t b` are also close to each other. It follows from
-//! complementary slackness that the worth of each schedule in an optimal mix is exactly `t` at the
-//! prices of the certificate. Such schedules are listed within a budget, starting with those
-//! closest to `t b`.
+//! It minimizes `Σ_s π_s ‖u_s − t b‖₁` over the optimal face, because two schedules that are close
+//! to the mean schedule `t b` are also close to each other. By complementary slackness, the worth
+//! of each schedule in an optimal mix is exactly `t` at the prices of the certificate. Such
+//! schedules are listed within a budget, starting with those closest to `t b`.
 
 use good_lp::{
     Expression, ProblemVariables, ResolutionError, Solution as _, SolverModel, Variable,
@@ -19,19 +18,16 @@ use super::{Knapsack, Mix, ProgramError, Solution};
 use synth_multiresource::schedule::{Fluid, Packing, Schedule, schedule_value};
 use synth_multiresource::workload::Workload;
 
-/// The maximum number of nodes for each schedule of the face.
 const NODES_A_SCHEDULE: u64 = 100;
 
 /// A schedule is on the face if its relative distance from the optimal worth is at most this value.
 const SLACK: f64 = 1e-9;
 
-/// The maximum number of entries of the program, which limits the number of schedules if there are
-/// many types.
+/// The maximum number of entries of the program, in schedules × types.
 const ENTRIES: usize = 100_000;
 
-/// Returns the known schedules of the optimal face and up to `face` other ones, and the optimal mix
-/// of these schedules that is closest to the mean schedule `t b`. The mix is `None` if the solver
-/// finds none; the given solution is then still optimal.
+/// Returns the known schedules of the optimal face and up to `face` other ones, and their optimal
+/// mix that is closest to `t b`, if the solver finds one.
 pub(super) fn choose(
     workload: &Workload,
     packing: &Packing,
@@ -45,8 +41,9 @@ pub(super) fn choose(
     let values = solution.certificate.values(workload.types());
     let knapsack = Knapsack::new(packing, &values);
     let face = face.min(ENTRIES / offered.len());
-    let walked = knapsack.face(t, SLACK, &centre, face, NODES_A_SCHEDULE * face as u64);
-    let is_optimal = |u: &&Schedule| schedule_value(u, &values) >= t * (1.0 - SLACK);
+    let floor = t * (1.0 - SLACK);
+    let walked = knapsack.face(floor, &centre, face, NODES_A_SCHEDULE * face as u64);
+    let is_optimal = |u: &&Schedule| schedule_value(u, &values) >= floor;
     let known = known.iter().filter(is_optimal);
     let used = solution.mixes[0].schedules.iter().chain(known).cloned();
     let columns: Vec<Schedule> = used.chain(walked).unique().collect();
@@ -54,8 +51,8 @@ pub(super) fn choose(
     let Some(weights) = nearest_mix(&columns, &scaled, &centre, t * fluid) else {
         return Ok((columns, None));
     };
-    // Since `t` is rounded, there may be one more schedule with a weight of about 1e-12. If the
-    // program is solved again for these schedules only, the basis has at most K of them.
+    // Since `t` is rounded, one more schedule may have a weight of about 1e-12. If the program is
+    // solved again for these schedules only, its basis has at most K of them.
     let chosen = Mix::new(&columns, &weights).schedules;
     let problem = Problem::new(&workload.clone().into());
     let mut master = Master::new(&problem)?;
@@ -65,8 +62,7 @@ pub(super) fn choose(
     Ok((columns, mix))
 }
 
-/// Solves `min Σ_s π_s ‖u_s − centre‖₁` s.t. `Σ_s π_s u_si / b_i ≥ t` (both scaled) and
-/// `Σ π_s = 1`. Returns `None` if HiGHS finds no optimum.
+/// Solves `min Σ_s π_s ‖u_s − centre‖₁` s.t. `Σ_s π_s u_si / b_i ≥ t` (both scaled), `Σ π_s = 1`.
 fn nearest_mix(columns: &[Schedule], scaled: &[f64], centre: &[f64], t: f64) -> Option<Vec<f64>> {
     let distance = |u: &Schedule| -> f64 {
         let pairs = u.iter().zip(centre);
@@ -88,12 +84,11 @@ fn nearest_mix(columns: &[Schedule], scaled: &[f64], centre: &[f64], t: f64) -> 
     Some(weights.iter().map(|w| solution.value(*w)).collect())
 }
 
-/// Returns the weights of the rows (N × K) that maximize `min_i (mean row)_i / b_i`. Their sum is
-/// 1.
-///
-/// # Errors
-/// Returns an error if HiGHS finds no optimum.
-pub fn max_min_weights(rows: &[Vec<f64>], offered: &[f64]) -> Result<Vec<f64>, ProgramError> {
+/// Returns the weights (with sum 1) of the rows (N × K) that maximize `min_i (mean row)_i / b_i`.
+pub(crate) fn max_min_weights(
+    rows: &[Vec<f64>],
+    offered: &[f64],
+) -> Result<Vec<f64>, ProgramError> {
     let mut variables = ProblemVariables::new();
     let t = variables.add(variable().min(0.0));
     let weights = variables.add_vector(variable().min(0.0), rows.len());

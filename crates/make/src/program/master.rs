@@ -3,6 +3,7 @@
 
 use std::collections::HashSet;
 
+use itertools::Itertools;
 use nalgebra::{DMatrix, DVector};
 
 use highs::{ColProblem, HighsModelStatus, Model, Row, Sense, Solution};
@@ -12,26 +13,23 @@ use super::problem::{Column, Problem};
 
 const MODEL: &str = "HiGHS gives the model back";
 
-/// The maximum number of columns for which the equations are solved with full pivoting.
+/// The equations of at most this number of columns are solved with full pivoting.
 const FULL_PIVOTS: usize = 200;
 
-/// The largest coefficient of the master after [`Master::coarsen`].
 const COARSE: f64 = 1e7;
 
-/// An upper bound on `t` that is never reached: `t` is at most 1 if its unit is that of the fluid
-/// bound. With it, the program is bounded even if the solver ignores small coefficients.
+/// An upper bound on `t ≤ 1` that only matters if the solver ignores small coefficients.
 const MOST: f64 = 4.0;
 
 pub(super) struct Master<'a> {
     problem: &'a Problem,
-    /// The divisor of each row (K): [`Problem::scaled_loads`], or larger if the solver fails with
-    /// it.
+    /// The divisor of each row (K): [`Problem::scaled_loads`], or more if the solver fails with it.
     scaled: Vec<f64>,
-    /// This is `None` while HiGHS is running, and after an error.
+    /// `None` while HiGHS is running, and after an error.
     model: Option<Model>,
     rows: Vec<Row>,
     convexity: Vec<Row>,
-    columns: Vec<Column>,
+    pub columns: Vec<Column>,
     known: HashSet<Column>,
 }
 
@@ -52,8 +50,7 @@ impl<'a> Master<'a> {
 
     fn scaled(problem: &'a Problem, scaled: Vec<f64>, most: f64) -> Result<Self, ProgramError> {
         let mut lp = ColProblem::new();
-        // The rows are divided by `b_i`. If they are not, a type with a rate of 1e-9 may not be
-        // served at all, because this is within the tolerance.
+        // If the rows were not divided by `b_i`, the tolerance would starve a type of rate 1e-9.
         let rows: Vec<Row> = scaled.iter().map(|_| lp.add_row(0.0..)).collect();
         let convexity = problem.sites.iter().map(|_| lp.add_row(..=1.0)).collect();
         lp.add_column(1.0, 0.0..=most, rows.iter().map(|r| (*r, -1.0)));
@@ -71,10 +68,6 @@ impl<'a> Master<'a> {
             columns: Vec::new(),
             known: HashSet::new(),
         })
-    }
-
-    pub(super) fn columns(&self) -> &[Column] {
-        &self.columns
     }
 
     pub(super) fn add(&mut self, columns: Vec<Column>) -> Result<usize, ProgramError> {
@@ -105,9 +98,8 @@ impl<'a> Master<'a> {
     pub(super) fn solve(&mut self) -> Result<Primal, ProgramError> {
         let mut solution = self.run();
         if solution.is_err() && self.model.is_some() {
-            // If there is no optimum, the program is solved again without presolve, and then with
-            // coefficients in a smaller range. If the coefficients differ by many orders of
-            // magnitude, presolve may remove the small ones.
+            // If the coefficients differ by many orders of magnitude, presolve may remove the small
+            // ones, so it is left out. The last resort are coefficients in a smaller range.
             self.model().set_option("presolve", "off");
             solution = self.run();
         }
@@ -117,9 +109,8 @@ impl<'a> Master<'a> {
         }
         let solution = solution.map_err(ProgramError::Solver)?;
         let weights: Vec<f64> = solution.columns()[1..].iter().map(|p| p.max(0.0)).collect();
-        // If the objective is maximized, HiGHS returns a negative value for the dual of a `≥` row.
-        // The values are for the scaled rows, so a value divided by the scale is the worth of a
-        // running job.
+        // The dual of a `≥` row is negative if HiGHS maximizes. It is for a scaled row, so the
+        // worth of a running job is this value divided by the scale.
         let (of_types, of_convexity) = solution.dual_rows().split_at(self.rows.len());
         let scaled = of_types.iter().zip(&self.scaled);
         let raw: Vec<f64> = scaled.map(|(y, s)| (-y).max(0.0) / s).collect();
@@ -138,7 +129,6 @@ impl<'a> Master<'a> {
         })
     }
 
-    /// Runs HiGHS and returns the optimum, or the solver's status otherwise.
     fn run(&mut self) -> Result<Solution, String> {
         let model = self.model.take().expect(MODEL);
         let solved = model.try_solve().map_err(|status| format!("{status:?}"))?;
@@ -150,9 +140,8 @@ impl<'a> Master<'a> {
         }
     }
 
-    /// Builds the master again with coefficients of at most [`COARSE`]. As a result, rare types may
-    /// get more time than they need. The weights and the prices are still valid, but it may not be
-    /// possible to close the gap.
+    /// Builds the master again with coefficients of at most [`COARSE`]. Rare types may then get
+    /// more time than they need, so the weights and prices are valid, but the gap may not close.
     fn coarsen(&mut self) -> Result<(), ProgramError> {
         let mut scaled = self.scaled.clone();
         for Column(site, schedule) in &self.columns {
@@ -169,16 +158,15 @@ impl<'a> Master<'a> {
     }
 
     /// Solves the equations of the basis again in full precision, because the absolute tolerance of
-    /// the solver is too large for rare types. The result is used only if `t` is not smaller. If
-    /// `N` columns are used on `H` sites, then `N + 1 − H` rows are tight.
+    /// the solver is too large for rare types, unless this makes `t` smaller. If `N` columns are
+    /// used on `H` sites, then `N + 1 − H` rows are tight.
     pub(super) fn polished(&self, weights: Vec<f64>) -> Vec<f64> {
         let used: Vec<usize> = (0..weights.len()).filter(|&s| weights[s] > 0.0).collect();
         let served = self.served(&weights);
         let mut tight: Vec<usize> = (0..self.rows.len()).collect();
         tight.sort_by(|&a, &b| served[a].total_cmp(&served[b]));
-        let mut sites: Vec<usize> = used.iter().map(|&s| self.columns[s].0).collect();
-        sites.sort_unstable();
-        sites.dedup();
+        let sites = used.iter().map(|&s| self.columns[s].0);
+        let sites = sites.sorted_unstable().dedup().collect_vec();
         let n = used.len();
         let equations = (n + 1).saturating_sub(sites.len());
         if equations > tight.len() {
@@ -201,10 +189,9 @@ impl<'a> Master<'a> {
         };
         let system = DMatrix::from_fn(n + 1, n + 1, entry);
         let right = DVector::from_fn(n + 1, |row, _| f64::from(u8::from(row >= equations)));
-        let solved = if n <= FULL_PIVOTS {
-            system.full_piv_lu().solve(&right)
-        } else {
-            system.lu().solve(&right)
+        let solved = match n {
+            0..=FULL_PIVOTS => system.full_piv_lu().solve(&right),
+            _ => system.lu().solve(&right),
         };
         let Some(solved) = solved else {
             return weights;
@@ -214,10 +201,9 @@ impl<'a> Master<'a> {
             better[s] = solved[place];
         }
         let is_mix = better.iter().all(|p| *p >= 0.0);
-        if is_mix && self.coverage(&better) >= self.coverage(&weights) {
-            better
-        } else {
-            weights
+        match is_mix && self.coverage(&better) >= self.coverage(&weights) {
+            true => better,
+            false => weights,
         }
     }
 
@@ -258,7 +244,6 @@ mod tests {
     use synth_multiresource::schedule::{Packing, enumerate};
     use synth_multiresource::workload::Workload;
 
-    /// The optimum of section 7 of the MSR paper is 1/0.9.
     #[test]
     fn coarse_master_has_nearly_the_same_optimum() {
         for (rare, tolerance) in [(1.0, 1e-12), (1e-12, 1e-6)] {

@@ -1,6 +1,5 @@
-//! This module computes the optimal mix of schedules. The linear program is program (7) of the MSR
-//! paper, with `n_h` servers of each shape `h`. It is solved by column generation, and the result
-//! includes a certificate.
+//! This module computes the optimal mix of schedules by column generation, with a certificate. The
+//! linear program is program (7) of the MSR paper, with `n_h` servers of each shape `h`:
 //!
 //! ```text
 //! maximize t   s.t.   Σ_h n_h Σ_{s∈S_h} π_hs u_hsi / b_i − t ≥ 0  (each type i),
@@ -14,10 +13,7 @@
 //! Operations Research 38, 1990). The certificate is the set of mixes and prices.
 //!
 //! A job that needs `g` servers (a gang) is replaced by `g` independent tasks, which are included
-//! in `b_i`. The bound is valid for every policy, but if there are gangs, it may not be possible to
-//! reach it.
-//!
-//! There is an error in the paper: the factor `μ_i` is missing in `ρ_i = λ_i/(πW)_i`.
+//! in `b_i`. The bound is valid for every policy, but it may be impossible to reach it with gangs.
 
 mod exchange;
 mod fractions;
@@ -30,13 +26,14 @@ mod solution;
 mod solve;
 
 pub use fractions::exact;
-pub use least_drain::max_min_weights;
+pub(crate) use least_drain::max_min_weights;
 pub(crate) use pricing::{Knapsack, quiet};
 pub use solution::{
     ExactLoad, LOAD_MARGIN, LoadCertificate, Mix, PROOF_GAP, ProgramError, Solution, SolveLimits,
     nearest,
 };
-pub use solve::{solve, solve_from};
+pub use solve::solve;
+pub(crate) use solve::solve_from;
 
 #[cfg(test)]
 mod tests;

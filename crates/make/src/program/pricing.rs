@@ -1,11 +1,10 @@
-//! The pricing problem is `max Σ_i v_i u_i` over `S`, which is an integer knapsack problem in R
-//! dimensions. It is solved by depth-first branch and bound. If this takes too long, a [`tree`] of
-//! linear relaxations is used.
+//! The pricing problem is `max Σ_i v_i u_i` over `S`, an integer knapsack problem in R dimensions.
+//! It is solved by depth-first branch and bound, or else with a [`tree`] of linear relaxations.
 //!
-//! The solution of the dual of the relaxation is a set of resource prices `w ≥ 0` with
-//! `D_i·w ≥ v_i`. The types are sorted by their efficiency `e_i = v_i / (D_i·w) ≤ 1`, in descending
-//! order. If only the types from `i` on are left, then the gain is at most `e_i (w·room)`, because
-//! `e_i w` is a feasible solution of the dual for these types.
+//! The dual solution of the relaxation is a set of resource prices `w ≥ 0` with `D_i·w ≥ v_i`. The
+//! types are sorted by their efficiency `e_i = v_i / (D_i·w) ≤ 1`, in descending order. If only the
+//! types from `i` on are left, then the gain is at most `e_i (w·room)`, because `e_i w` is a
+//! feasible solution of the dual for these types.
 
 mod simplex;
 mod tree;
@@ -18,15 +17,15 @@ use good_lp::{
 use good_lp::solvers::highs::HighsProblem;
 use good_lp::variable::UnsolvedProblem;
 
-pub(super) use tree::{Effort, Search, Tree, efforts};
+pub(super) use tree::{EFFORTS, Effort, Search, Tree};
 
 use synth_multiresource::schedule::{Packing, Schedule, index_of_largest, price};
 
 pub(crate) struct Knapsack<'a> {
     pub(super) packing: &'a Packing,
-    /// The price of one unit of each resource.
-    prices: Vec<f64>,
-    /// Most efficient first.
+    /// The price `w` of one integer unit of each resource, with `D_i·w ≥ v_i` for every type.
+    pub(crate) prices: Vec<f64>,
+    /// The most efficient item is first.
     items: Vec<Item>,
 }
 
@@ -36,7 +35,6 @@ struct Item {
     value: f64,
     /// `D_i·w`.
     cost: f64,
-    /// `v_i / D_i·w`.
     efficiency: f64,
     /// The number of jobs in the relaxation, rounded down; `None` if the type is not in its basis.
     relaxed: Option<u32>,
@@ -68,21 +66,19 @@ pub(super) struct Priced {
     /// Maximal schedules whose worth is greater than the threshold, best first.
     pub schedules: Vec<Schedule>,
     pub bound: f64,
-    /// Whether the search was complete. In this case, the bound is the optimum, or the threshold if
-    /// no schedule is worth more.
+    /// Whether the bound is the optimum, or the threshold if no schedule is worth more.
     pub exact: bool,
-    /// The proof of the bound, if the nodes need different prices.
     pub tree: Option<Tree>,
 }
 
 /// The maximum number of columns from one search, which are the last improvements.
 const COLUMNS_A_ROUND: usize = 20;
 
-const WORTH: f64 = 1e-12;
+/// The relative gain that counts as an improvement.
+pub(super) const WORTH: f64 = 1e-12;
 
 impl<'a> Knapsack<'a> {
-    /// Creates the problem `max Σ v_i u_i`. There is one value for each type, which is never
-    /// negative.
+    /// Creates the problem `max Σ v_i u_i` for values `v ≥ 0` (K).
     pub(crate) fn new(packing: &'a Packing, values: &[f64]) -> Self {
         let (counts, prices) = relaxation(packing, values);
         let item = |i: usize| Item {
@@ -99,18 +95,12 @@ impl<'a> Knapsack<'a> {
         }
     }
 
-    /// Returns the price `w` of an integer unit of each resource, with `D_i·w ≥ v_i` for every
-    /// type.
-    pub(crate) fn resource_prices(&self) -> Vec<f64> {
-        self.prices.clone()
-    }
-
     /// Returns the bound `P·w` of the linear relaxation.
     pub(crate) fn relaxed(&self) -> f64 {
         price(self.packing.capacity(), &self.prices)
     }
 
-    /// Returns schedules that are worth more than `threshold`. At most `nodes` nodes are visited.
+    /// Returns schedules that are worth more than `threshold`, after at most `nodes` nodes.
     pub(super) fn solve(&self, threshold: f64, nodes: u64) -> Priced {
         let mut search = BranchAndBound {
             packing: self.packing,
@@ -126,10 +116,9 @@ impl<'a> Knapsack<'a> {
         let complete = search.visit(0, 0.0, self.relaxed());
         // A search that reached the relaxation's bound is as good as a complete one.
         let exact = complete || search.best >= search.ceiling * (1.0 - WORTH);
-        let bound = if exact {
-            search.best * (1.0 + WORTH)
-        } else {
-            search.ceiling
+        let bound = match exact {
+            true => search.best * (1.0 + WORTH),
+            false => search.ceiling,
         };
         let best = search.found.iter().rev().take(COLUMNS_A_ROUND);
         Priced {
@@ -140,19 +129,17 @@ impl<'a> Knapsack<'a> {
         }
     }
 
-    /// Returns up to `limit` schedules worth at least `target * (1 − slack)`. The closest ones to
-    /// `centre` are first. At most `nodes` nodes are visited.
+    /// Returns up to `limit` schedules worth at least `floor`, starting close to `centre`.
     pub(super) fn face(
         &self,
-        target: f64,
-        slack: f64,
+        floor: f64,
         centre: &[f64],
         limit: usize,
         nodes: u64,
     ) -> Vec<Schedule> {
         let mut walk = Walk {
             knapsack: self,
-            floor: target * (1.0 - slack),
+            floor,
             centre,
             limit,
             nodes,
@@ -165,7 +152,6 @@ impl<'a> Knapsack<'a> {
         found.map(|counts| self.schedule(counts)).collect()
     }
 
-    /// Converts the counts of the items to a schedule, and adds more jobs if they fit.
     fn schedule(&self, counts: &[u32]) -> Schedule {
         let mut schedule = vec![0; self.packing.types()];
         for (item, count) in self.items.iter().zip(counts) {
@@ -191,8 +177,7 @@ struct BranchAndBound<'a> {
 }
 
 impl BranchAndBound<'_> {
-    /// Visits the counts of items from `k` on; `price` is the price of the free capacity. Returns
-    /// `false` if the node limit is reached.
+    /// Visits the items from `k` on, for free capacity of this `price`; `false` at the node limit.
     fn visit(&mut self, k: usize, value: f64, price: f64) -> bool {
         if value > self.best * (1.0 + WORTH) {
             self.best = value;
@@ -211,12 +196,8 @@ impl BranchAndBound<'_> {
         }
         self.nodes -= 1;
         let next = items.get(k + 1).map_or(0.0, |i| i.efficiency);
-        let most = self
-            .packing
-            .max_jobs_in(item.job_type, &self.room)
-            .min(item.most);
-        // The first count is that of the relaxation, or the maximum if the type is not in its
-        // basis.
+        let fitting = self.packing.max_jobs_in(item.job_type, &self.room);
+        let most = fitting.min(item.most);
         let first = item.relaxed.unwrap_or(most).min(most);
         let mut complete = true;
         for count in (first..=most).chain((0..first).rev()) {
@@ -312,8 +293,7 @@ fn over(amount: f64, units: u64) -> f64 {
 /// If the prices of the solver are too low by at most this relative amount, they are scaled.
 const SHORT: f64 = 1e-6;
 
-/// Returns the maximum ratio of the value of a type to its cost at these prices, which is at least
-/// 1.
+/// Returns the maximum ratio of the value of a type to its cost at these prices, at least 1.
 fn shortage(packing: &Packing, values: &[f64], prices: &[f64]) -> f64 {
     let cost = |i: usize| -> f64 {
         let parts = prices.iter().enumerate();
@@ -323,9 +303,9 @@ fn shortage(packing: &Packing, values: &[f64], prices: &[f64]) -> f64 {
     valued.map(|i| values[i] / cost(i)).fold(1.0, f64::max)
 }
 
-/// Increases the prices until the cost of every type is at least its value. This makes the bound
-/// valid even though the solver has an absolute tolerance. If the difference is large, it is added
-/// to the resource that the type uses most, because a price of 0 cannot be scaled.
+/// Increases the prices until the cost of every type is at least its value, which makes the bound
+/// valid despite the absolute tolerance of the solver. A large difference is added to the resource
+/// that the type uses most, because a price of 0 cannot be scaled.
 fn covering(packing: &Packing, values: &[f64], mut prices: Vec<f64>) -> Vec<f64> {
     let short = shortage(packing, values, &prices);
     if short <= 1.0 + SHORT {
@@ -342,7 +322,7 @@ fn covering(packing: &Packing, values: &[f64], mut prices: Vec<f64>) -> Vec<f64>
     prices
 }
 
-/// Gives the single resource to the type with the most value per unit, which sets the price.
+/// Solves the relaxation for a single resource, whose price is set by the most valuable type.
 fn one_resource(packing: &Packing, values: &[f64]) -> (Vec<f64>, Vec<f64>) {
     let worth = |i: &usize| values[*i] / packing.share(*i, 0);
     let dearest = (0..values.len()).max_by(|a, b| worth(a).total_cmp(&worth(b)));
@@ -366,11 +346,10 @@ const MOST: f64 = 2.0;
 /// Solves `max v·u` for `u ≥ 0`, where the total demand for each resource is at most its capacity.
 /// All demands are given as fractions of the capacity.
 ///
-/// If `units` is set, the unit of each unknown is the number of jobs of the type that fit alone. In
-/// this case, the largest coefficient of each unknown is 1, and the coefficients of the objective
-/// are the worths of servers that are full of one type. The unknowns are then bounded, because the
-/// solver ignores small coefficients, and a type without any demand would be unbounded. Returns
-/// `None` if the solver finds no optimum.
+/// If `units` is set, the unit of each unknown is the number of jobs of the type that fit alone, so
+/// the largest coefficient of each unknown is 1 and the objective has the worths of servers that
+/// are full of one type. The unknowns are then bounded, because the solver ignores small
+/// coefficients, and a type without any demand would be unbounded.
 fn relaxed_program(
     packing: &Packing,
     values: &[f64],

@@ -1,20 +1,18 @@
 use synth_multiresource::schedule::{Fluid, Packing, Schedule, index_of_largest};
-use synth_multiresource::workload::{Fleet, JobType, Workload};
+use synth_multiresource::workload::{Fleet, JobType, Shape, Workload};
 
 pub(super) struct Problem {
     pub sites: Vec<Site>,
     pub offered: Vec<f64>,
-    /// The offered loads, which are scaled such that `t` is about 1 and the values of
-    /// `u_i / scaled_i` are in the range of HiGHS. HiGHS ignores coefficients less than 1e-9 and
-    /// does not support values greater than 1e15. If a type needs less than 1e-13 of the time, it
-    /// is rounded up to that.
+    /// The offered loads, scaled such that `t` is about 1 and `u_i / scaled_i` is in the range of
+    /// HiGHS, which ignores coefficients below 1e-9 and does not support values above 1e15. A type
+    /// counts as at least 1e-13 of the time.
     pub scaled_loads: Vec<f64>,
 }
 
 pub(super) struct Site {
     pub count: f64,
     pub packing: Packing,
-    /// The indices of the types that fit.
     pub types: Vec<usize>,
 }
 
@@ -24,21 +22,21 @@ pub(super) struct Column(pub usize, pub Schedule);
 
 impl Problem {
     pub(super) fn new(fleet: &Fleet) -> Self {
-        let sites = fleet.shapes().iter().map(|shape| Site {
+        let site = |shape: &Shape| Site {
             count: f64::from(shape.count()),
             packing: Packing::new(shape.server()),
             types: shape.types().to_vec(),
-        });
-        let sites: Vec<Site> = sites.collect();
+        };
+        let sites: Vec<Site> = fleet.shapes().iter().map(site).collect();
         let offered: Vec<f64> = fleet.types().iter().map(JobType::offered_tasks).collect();
-        let scaled = match fleet.one_server() {
+        let scaled_loads = match fleet.one_server() {
             Some(workload) => scaled_loads(workload),
             None => scaled_over(&sites, &offered),
         };
         Problem {
             sites,
             offered,
-            scaled_loads: scaled,
+            scaled_loads,
         }
     }
 
@@ -56,14 +54,12 @@ impl Problem {
         self.sites[site].types.iter().map(|&i| values[i]).collect()
     }
 
-    /// Returns the initial value of each type (K), with `Σ_i b_i v_i = 1`. It is proportional to
-    /// the part of the bottleneck resources that a job of this type needs. If there is only one
-    /// shape, these are the prices of the fluid bound.
+    /// Returns the initial values (K), with `Σ_i b_i v_i = 1`, in proportion to the shares of the
+    /// bottleneck resources. For a single shape, these are the prices of the fluid bound.
     pub(super) fn fluid_values(&self) -> Vec<f64> {
         let mut values = vec![0.0; self.offered.len()];
         for site in &self.sites {
-            // The bottleneck is the resource with the highest utilization if all offered load of
-            // the types that fit came to this shape.
+            // The bottleneck has the highest utilization if this shape served all types that fit.
             let utilization = |j: usize| {
                 let types = site.types.iter().enumerate();
                 let used = types.map(|(place, &i)| self.offered[i] * site.packing.share(place, j));
@@ -80,8 +76,7 @@ impl Problem {
     }
 }
 
-/// Computes [`Problem::scaled_loads`] for a fleet. Each job is counted on the shape of which it
-/// uses the smallest share, and all servers count the same.
+/// Counts each job on the shape of which it uses the smallest share; all servers count the same.
 fn scaled_over(sites: &[Site], offered: &[f64]) -> Vec<f64> {
     let mut least = vec![f64::INFINITY; offered.len()];
     let mut most = vec![0.0; offered.len()];

@@ -12,8 +12,7 @@ use synth_multiresource::workload::JobType;
 /// A certificate counts as a proof if its relative gap is at most this.
 pub const PROOF_GAP: f64 = 1e-9;
 
-/// If the distance of a load from 1 is at most this value, it is not possible to decide whether the
-/// load is less than 1. For this reason, it is not called stabilizable.
+/// A load this close to 1 cannot be distinguished from 1, so it is not called stabilizable.
 pub const LOAD_MARGIN: f64 = 1e-11;
 
 /// The relative gap at which the two sides of the certificate count as equal.
@@ -22,11 +21,10 @@ pub(super) const CLOSED_GAP: f64 = 1e-11;
 /// The limits on the work of [`solve`](super::solve).
 #[derive(Clone, Debug)]
 pub struct SolveLimits {
-    /// The maximum number of depth-first nodes of all searches. Each node takes about 20 ns. If the
-    /// limit is reached, there is no proof, on any machine alike.
+    /// The maximum number of depth-first nodes of all searches, about 20 ns each. If it is reached,
+    /// there is no proof, on any machine alike.
     pub work: u64,
-    /// The limit on the wall-clock time for the column generation. If it is reached, there is no
-    /// proof.
+    /// The wall-clock limit of the column generation. If it is reached, there is no proof.
     pub time: Duration,
     /// How many times a search without a result is repeated with a larger budget.
     pub longer: usize,
@@ -51,11 +49,10 @@ impl Default for SolveLimits {
 pub struct LoadCertificate {
     /// An upper bound on the load ρ, which is equal to `max_i ρ_i` of the mixes.
     pub load: f64,
-    /// The prices `y` (K), which are not negative. The sum of all prices is 1.
+    /// The prices `y ≥ 0` (K), whose sum is 1.
     pub prices: Vec<f64>,
     /// The worth of a server of each shape (H) at these prices, without the mixes. The prices of
-    /// the resources are the dual solution of the relaxed knapsack, and show which resources are
-    /// scarce.
+    /// the resources are the dual solution of the relaxed knapsack.
     pub servers: Vec<ShapeValue>,
     /// A lower bound on the load of any policy: `1 / Σ_h n_h z_h`.
     pub bound: f64,
@@ -82,15 +79,13 @@ impl LoadCertificate {
 /// A solution of program (7).
 #[derive(Clone, Debug)]
 pub struct Solution {
-    /// The best mix of each shape (H) over all types (K), which is never empty. If there is only
-    /// one server, the mix is chosen such that few jobs are drained.
+    /// The best mix of each shape (H) over all types (K), with few drains if there is one server.
     pub mixes: Vec<Mix>,
     /// The proof of optimality, or the remaining gap.
     pub certificate: LoadCertificate,
     /// The optimum as exact fractions, if it was requested and found.
     pub exact: Option<ExactLoad>,
-    /// The schedules that can be used in an optimal mix, including those of this mix, if there is
-    /// only one server. The list is empty if they have not been computed.
+    /// The schedules of optimal mixes of one server, including this mix; empty if not computed.
     pub face: Vec<Schedule>,
     /// The number of master programs that have been solved.
     pub rounds: usize,
@@ -105,10 +100,10 @@ pub struct ExactLoad {
     pub load: BigRational,
     /// The schedules of the mix, `W` (N × K).
     pub schedules: Vec<Schedule>,
-    /// The weights of the schedules, `π` (N). Each weight is positive, and the sum is 1.
+    /// The weights of the schedules, `π` (N), which are positive and have the sum 1.
     pub weights: Vec<BigRational>,
-    /// The prices `y` (K) for which the worth of each schedule is at most `1/ρ`. They are not
-    /// negative, and their sum is 1. This is `None` if there is no exact proof.
+    /// The prices `y ≥ 0` (K) with the sum 1, for which each schedule is worth at most `1/ρ`, or
+    /// `None` if there is no exact proof.
     pub prices: Option<Vec<BigRational>>,
 }
 
@@ -116,14 +111,6 @@ impl ExactLoad {
     /// Returns whether ρ is proven to be optimal.
     pub fn is_proven(&self) -> bool {
         self.prices.is_some()
-    }
-
-    /// Returns the mix in double precision.
-    pub fn mix(&self) -> Mix {
-        Mix {
-            schedules: self.schedules.clone(),
-            weights: self.weights.iter().map(nearest).collect(),
-        }
     }
 }
 

@@ -6,8 +6,7 @@ use synth_core::number::format_number;
 use synth_multiresource::schedule::{Fluid, Packing, Schedule};
 use synth_multiresource::workload::{Fleet, Workload};
 
-/// Returns the solution of program (7), which is computed by column generation. See also
-/// [`LoadCertificate::proven`].
+/// Solves program (7) by column generation. See also [`LoadCertificate::proven`].
 ///
 /// # Errors
 /// Returns an error if HiGHS finds no optimum or a number is out of range.
@@ -18,14 +17,8 @@ pub fn solve(
     solve_from(&servers.clone().into(), limits, &[])
 }
 
-/// Solves program (7), starting with a list of good schedules over all types (K) for each shape
-/// (H).
-///
-/// If a schedule does not fit, it is ignored.
-///
-/// # Errors
-/// Same as [`solve`].
-pub fn solve_from(
+/// Solves program (7), starting with the `known` schedules (K) of each shape (H) that fit.
+pub(crate) fn solve_from(
     fleet: &Fleet,
     limits: &SolveLimits,
     known: &[Vec<Schedule>],
@@ -43,7 +36,7 @@ pub fn solve_from(
     let columns = first_columns(fleet, &problem, known);
     let mut generation = Generation::new(&problem, columns, limits)?;
     generation.run()?;
-    let columns = generation.master.columns();
+    let columns = &generation.master.columns;
     let mixes = mixes(&problem, columns, &generation.weights);
     let proof = &generation.proof;
     let prices = proof.values.iter().zip(&problem.offered);
@@ -105,22 +98,15 @@ fn mixes(problem: &Problem, columns: &[Column], weights: &[f64]) -> Vec<Mix> {
 }
 
 fn in_range(what: &str, value: f64) -> Result<(), ProgramError> {
-    if (1e-100..=1e100).contains(&value) {
-        Ok(())
-    } else {
-        Err(ProgramError::OutOfRange(format!(
-            "{what} is {}",
-            format_number(value)
-        )))
-    }
+    let refused = || ProgramError::OutOfRange(format!("{what} is {}", format_number(value)));
+    let is_in_range = (1e-100..=1e100).contains(&value);
+    is_in_range.then_some(()).ok_or_else(refused)
 }
 
 const ROUNDINGS: usize = 256;
 
-/// Returns a maximal schedule for each type that includes this type, so that every type is served.
-/// It also includes schedules that are rounded from the mean schedule of the fluid bound and then
-/// filled, starting with each type. If the jobs are small, these already use the whole bottleneck
-/// resource and reach the bound.
+/// Returns a maximal schedule with each type, so that every type is served, and the rounded mean
+/// schedule of the fluid bound, filled from each type on, which reaches the bound for small jobs.
 fn starting_columns(workload: &Workload, packing: &Packing) -> Vec<Schedule> {
     let k = packing.types();
     let load = |i: usize| workload.types()[i].offered_load();
@@ -141,8 +127,7 @@ fn starting_columns(workload: &Workload, packing: &Packing) -> Vec<Schedule> {
     (0..k).map(around).chain(roundings).collect()
 }
 
-/// Returns the value of `max_i ρ_i` for the mixes, where `ρ_i` is the offered load of type i
-/// divided by the mean number of its jobs that all servers serve.
+/// Returns `max_i ρ_i`, where `ρ_i` is the offered load over the mean number of jobs in service.
 fn load(fleet: &Fleet, mixes: &[Mix]) -> f64 {
     let mut served = vec![0.0; fleet.types().len()];
     for (shape, mix) in fleet.shapes().iter().zip(mixes) {

@@ -6,12 +6,16 @@ use rand::{RngExt, SeedableRng};
 use std::time::Duration;
 
 use super::*;
+use crate::tests::{model, one_server};
 use synth_multiresource::schedule::{Packing, Schedule, enumerate};
 use synth_multiresource::workload::Workload;
 
-pub(super) fn model(name: &str) -> Workload {
-    let path = format!("{}/../../models/{name}.yaml", env!("CARGO_MANIFEST_DIR"));
-    Workload::read(path.as_ref()).unwrap().workload
+pub(super) fn common_and_rare(common: f64, rare: f64) -> Workload {
+    let jobs = [
+        format!("name: common, demand: {{cpu: 3}}, arrival_rate: {common:e}, mean_size: 1"),
+        format!("name: rare, demand: {{cpu: 7}}, arrival_rate: {rare:e}, mean_size: 1"),
+    ];
+    one_server("cpu: 10", &jobs)
 }
 
 pub(super) fn random_workload(seed: u64) -> Workload {
@@ -99,13 +103,9 @@ fn finds_the_unique_optimum_of_section_seven() {
     assert!(mix.weights.iter().all(|p| (p - 0.5).abs() < 1e-12));
 }
 
-/// If the rows are not divided by `b_i`, a solver may accept a mix that never serves the rare type.
 #[test]
 fn rare_types_are_not_starved() {
-    let text = "kind: multiresource\ntime_unit: s\nserver: {capacity: {cpu: 10}}\njobs:
-  - {name: common, demand: {cpu: 3}, arrival_rate: 2, mean_size: 1}
-  - {name: rare, demand: {cpu: 7}, arrival_rate: 1e-9, mean_size: 1}\n";
-    let workload = Workload::parse(text, "rare").unwrap().workload;
+    let workload = common_and_rare(2.0, 1e-9);
     let solution = solve(&workload, &SolveLimits::default()).unwrap();
     let loads = solution.mixes[0].loads(&workload);
     assert!(solution.certificate.proven());
@@ -140,7 +140,6 @@ fn zero_time_limit_proves_nothing() {
     assert!(solution.certificate.gap() > 0.0);
 }
 
-/// If the coefficients were not scaled, HiGHS would ignore some of them or return an error.
 #[test]
 fn solves_loads_of_very_different_magnitude() {
     for (common, rare, load) in [
@@ -148,12 +147,7 @@ fn solves_loads_of_very_different_magnitude() {
         (1e10, 0.2, 1e10 / 3.0),
         (0.3, 1e-90, 0.1),
     ] {
-        let text = format!(
-            "kind: multiresource\ntime_unit: s\nserver: {{capacity: {{cpu: 10}}}}\njobs:
-  - {{name: common, demand: {{cpu: 3}}, arrival_rate: {common:e}, mean_size: 1}}
-  - {{name: rare, demand: {{cpu: 7}}, arrival_rate: {rare:e}, mean_size: 1}}\n"
-        );
-        let workload = Workload::parse(&text, "range").unwrap().workload;
+        let workload = common_and_rare(common, rare);
         let limits = SolveLimits::default();
         let certificate = solve(&workload, &limits).unwrap().certificate;
         assert!(certificate.proven(), "{common} {rare}: {certificate:?}");
@@ -164,12 +158,6 @@ fn solves_loads_of_very_different_magnitude() {
 
 #[test]
 fn solves_values_of_very_different_magnitude() {
-    let text = |capacity: &str, jobs: &[String]| {
-        let jobs: String = jobs.iter().map(|job| format!("  - {{{job}}}\n")).collect();
-        format!(
-            "kind: multiresource\ntime_unit: s\nserver: {{capacity: {{{capacity}}}}}\njobs:\n{jobs}"
-        )
-    };
     let job = |name: &str, demand: &str, size: &str| {
         format!("name: {name}, demand: {{{demand}}}, arrival_rate: 3, mean_size: {size}")
     };
@@ -194,12 +182,9 @@ fn solves_values_of_very_different_magnitude() {
         ];
         let with = [&others[..], &[job("fleeting", fleeting, tiny)]].concat();
         let solved = |jobs: &[String]| {
-            let workload = Workload::parse(&text(capacity, jobs), "far")
-                .unwrap()
-                .workload;
-            solve(&workload, &SolveLimits::default())
-                .unwrap()
-                .certificate
+            let workload = one_server(capacity, jobs);
+            let solution = solve(&workload, &SolveLimits::default());
+            solution.unwrap().certificate
         };
         let (less, all) = (solved(&others), solved(&with));
         assert!(less.proven() && all.proven(), "{capacity}: {all:?}");
@@ -217,15 +202,14 @@ fn relaxation_prices_cover_all_values() {
         let mut value = |_| 10_f64.powi(random.random_range(-30..20)) * random.random::<f64>();
         let values: Vec<f64> = (0..packing.types()).map(&mut value).collect();
         let knapsack = Knapsack::new(&packing, &values);
-        let prices = knapsack.resource_prices();
+        let prices = &knapsack.prices;
         let cost = |prices: &[f64], units: &[u64]| -> f64 {
             units.iter().zip(prices).map(|(d, w)| *d as f64 * w).sum()
         };
         for (i, value) in values.iter().enumerate() {
-            let cost = cost(&prices, packing.demand(i));
+            let cost = cost(prices, packing.demand(i));
             assert!(cost >= value * (1.0 - 1e-14), "seed {seed}: {cost} {value}");
         }
-        // The price of each resource alone is determined by the type with the highest value.
         for j in 0..packing.capacity().len() {
             let each = (0..packing.types()).map(|i| values[i] / packing.demand(i)[j] as f64);
             let server = each.fold(0.0, f64::max) * packing.capacity()[j] as f64;
@@ -240,24 +224,24 @@ fn relaxation_prices_cover_all_values() {
 
 #[test]
 fn out_of_range_loads_are_rejected_by_name() {
-    let text = "kind: multiresource\ntime_unit: s\nserver: {capacity: {cpu: 10}}\njobs:
-  - {name: never, demand: {cpu: 3}, arrival_rate: 1e-150, mean_size: 1}
-  - {name: common, demand: {cpu: 3}, arrival_rate: 1, mean_size: 1}\n";
-    let workload = Workload::parse(text, "range").unwrap().workload;
-    let limits = SolveLimits::default();
-    let refused = solve(&workload, &limits).unwrap_err().to_string();
-    assert!(refused.contains("type `never`"), "{refused}");
-    assert!(refused.contains("1e-150"), "{refused}");
-    let line = "4}, arrival_rate: 1e50, mean_size: 6e257";
-    let beyond = text.replace("3}, arrival_rate: 1e-150, mean_size: 1", line);
-    let beyond = beyond.replace("rate: 1, mean_size: 1", "rate: 1e50, mean_size: 3e257");
-    let workload = Workload::parse(&beyond, "range").unwrap().workload;
-    let refused = solve(&workload, &SolveLimits::default()).unwrap_err();
-    let is_named = refused.to_string().contains("more than a double can hold");
-    assert!(is_named, "{refused}");
+    let refused = |jobs: &[&str]| {
+        let workload = one_server("cpu: 10", jobs);
+        let refused = solve(&workload, &SolveLimits::default());
+        refused.unwrap_err().to_string()
+    };
+    let below = refused(&[
+        "name: never, demand: {cpu: 3}, arrival_rate: 1e-150, mean_size: 1",
+        "name: common, demand: {cpu: 3}, arrival_rate: 1, mean_size: 1",
+    ]);
+    assert!(below.contains("type `never`"), "{below}");
+    assert!(below.contains("1e-150"), "{below}");
+    let beyond = refused(&[
+        "name: never, demand: {cpu: 4}, arrival_rate: 1e50, mean_size: 6e257",
+        "name: common, demand: {cpu: 3}, arrival_rate: 1e50, mean_size: 3e257",
+    ]);
+    assert!(beyond.contains("more than a double can hold"), "{beyond}");
 }
 
-/// A workload of one of the classes in `lab/benches/instances`.
 fn instance(class: &str, types: usize, seed: u64) -> Workload {
     let document = instances::document(class, types, seed);
     Workload::parse(&document, "instance").unwrap().workload

@@ -2,34 +2,33 @@
 
 use rayon::prelude::*;
 
-use super::{PHASE_LIMIT, SynthesisError, SynthesisOptions, queue_assumptions};
-use crate::analysis::{AnalysisError, Cost, TypeQueue, least_work};
+use super::{SynthesisError, SynthesisOptions};
+use crate::analysis::{AnalysisError, TypeQueue, least_work, mean_response, weighted_response};
 use crate::modulation::Modulation;
 use crate::program::Solution;
 use synth_core::artifact::{ArrivalAssumption, SizeAssumption, Subject};
 use synth_multiresource::artifact::{
     Claim, Conditions, HoldsFor, Method, MsrConfig, PERCENTILES, Preemption, Quantity,
 };
-use synth_multiresource::workload::Workload;
+use synth_multiresource::workload::{JobType, Workload};
 use synth_queues::ctmc::MEMORY_LIMIT;
 
 /// The work for the distributions of all types at an effort of 1, roughly in nanoseconds.
-pub(super) const LAWS: f64 = 1e10;
+pub(super) const DISTRIBUTIONS: f64 = 1e10;
 
-/// The fraction of this work for a part of the types, if the work for all types is too much.
+/// The fraction of this work for some of the types, if all types need too much.
 const SOME: f64 = 0.1;
 
-/// The number of operations for the percentiles of one type at an effort of 1. If there are more
-/// than `MANY` types, all of them share the operations of `MANY` types.
+/// The operations for the percentiles of a type at an effort of 1, for at most `MANY` types.
 const SURVIVAL: f64 = 5e8;
 const MANY: f64 = 10.0;
 
-/// The claimed number of jobs is exceeded for at most this fraction of the time.
+/// The maximum fraction of time in which the claimed number of jobs is exceeded.
 const RARE: f64 = 0.01;
 
 type Derivation = (Method, HoldsFor);
 
-fn claim(
+pub(super) fn claim(
     workload: &Workload,
     (method, holds_for): &Derivation,
     quantity: Quantity,
@@ -69,34 +68,27 @@ pub(super) fn load(workload: &Workload, load: f64) -> Claim {
     claim(workload, program, Quantity::Load, None, load)
 }
 
-/// Returns the claims that can be computed from the mean number of jobs of each type, for Poisson
-/// arrivals and exponential sizes.
+/// Returns the claims from mean numbers (K), for Poisson arrivals and exponential sizes.
 pub(super) fn of_numbers(workload: &Workload, method: Method, numbers: &[f64]) -> Vec<Claim> {
-    let law = &memoryless(method);
+    let exact = &memoryless(method);
     let types = workload.types().iter().zip(numbers).enumerate();
     let each = types.map(|(i, (kind, number))| (Some(i), kind.arrival_rate(), *number));
     let all = (None, workload.total_arrival_rate(), numbers.iter().sum());
     let both = |(of, rate, number): (Option<usize>, f64, f64)| {
         [
-            claim(workload, law, Quantity::MeanNumber, of, number),
-            claim(workload, law, Quantity::MeanResponse, of, number / rate),
+            claim(workload, exact, Quantity::MeanNumber, of, number),
+            claim(workload, exact, Quantity::MeanResponse, of, number / rate),
         ]
     };
     each.chain([all]).flat_map(both).collect()
 }
 
+/// Returns the load of each type under a guard. The guarded rule is stable because of these loads.
 pub(super) fn under_guard(workload: &Workload, loads: &[f64]) -> Vec<Claim> {
     let proof = &memoryless(Method::ProofByGuard);
     let own =
         |(i, load): (usize, &f64)| claim(workload, proof, Quantity::LoadUnderGuard, Some(i), *load);
     loads.iter().enumerate().map(own).collect()
-}
-
-/// Returns the load of each type under a guard. The guarded rule is stable because of these loads.
-pub(super) fn of_guard(workload: &Workload, guard: &MsrConfig) -> Vec<Claim> {
-    let modulation = Modulation::new(workload, guard, PHASE_LIMIT);
-    let loads = modulation.map_or(Vec::new(), |modulation| modulation.loads(workload));
-    under_guard(workload, &loads)
 }
 
 fn memoryless(method: Method) -> Derivation {
@@ -122,8 +114,8 @@ impl Claims<'_> {
             .push(claim(self.workload, own, quantity, of, value));
     }
 
-    /// Adds the claims of the modulating chain. Without preemption, the chain waits for
-    /// completions, but it never waits for arrivals because empty slots keep their clocks.
+    /// Adds the claims of the modulating chain. Without preemption, it waits for completions, but
+    /// never for arrivals, because empty slots keep their clocks.
     fn chain(&mut self) {
         let drains = self.policy.preemption == Preemption::None;
         let holds_for = HoldsFor {
@@ -132,11 +124,11 @@ impl Claims<'_> {
             own: Conditions::analysed(),
         };
         let of_method = |method| (method, holds_for.clone());
-        let law = &of_method(Method::ExactStationaryLaw);
+        let stationary = &of_method(Method::ExactStationaryLaw);
         let modulation = self.modulation;
-        self.push(law, Quantity::WorkingTime, None, modulation.working_time);
-        let frequency = modulation.switching_frequency();
-        self.push(law, Quantity::SwitchingFrequency, None, frequency);
+        let (working, frequency) = (modulation.working_time, modulation.switching_frequency());
+        self.push(stationary, Quantity::WorkingTime, None, working);
+        self.push(stationary, Quantity::SwitchingFrequency, None, frequency);
         let largest = modulation.largest_stable_rate(self.workload);
         if largest.is_finite() {
             let round = &of_method(Method::ExactRenewalReward);
@@ -144,8 +136,8 @@ impl Claims<'_> {
         }
         for (i, load) in modulation.loads(self.workload).into_iter().enumerate() {
             let slots = modulation.mean_schedule[i];
-            self.push(law, Quantity::MeanSchedule, Some(i), slots);
-            self.push(law, Quantity::Load, Some(i), load);
+            self.push(stationary, Quantity::MeanSchedule, Some(i), slots);
+            self.push(stationary, Quantity::Load, Some(i), load);
         }
     }
 
@@ -172,23 +164,22 @@ impl Claims<'_> {
                 }
             });
         }
-        if let Some(numbers) = numbers.into_iter().collect() {
-            self.totals(&Cost { numbers }, out_of_reach.is_empty());
+        if let Some(numbers) = numbers.into_iter().collect::<Option<Vec<f64>>>() {
+            self.totals(&numbers, out_of_reach.is_empty());
         }
         Ok(out_of_reach)
     }
 
-    /// Returns the budget of each type. If the effort is too low for all types, only the cheapest
-    /// types have one.
+    /// Returns the budget of each type. If the effort is too low, only the cheapest types have one.
     fn budgets(&self) -> Vec<f64> {
-        let all = self.options.work(LAWS);
+        let all = self.options.work(DISTRIBUTIONS);
         let types = self.workload.types().len();
         // Even an estimate of the work would take too long.
         if least_work(self.workload, self.modulation) > SOME * all {
             return vec![0.0; types];
         }
-        let mut works: Vec<(usize, f64)> =
-            (0..types).map(|i| (i, self.type_queue(i).work())).collect();
+        let work = |i: usize| (i, self.type_queue(i).work());
+        let mut works: Vec<(usize, f64)> = (0..types).map(work).collect();
         let is_enough = works.iter().map(|(_, work)| work).sum::<f64>() <= all;
         works.sort_by(|a, b| a.1.total_cmp(&b.1));
         let mut left = if is_enough { all } else { SOME * all };
@@ -220,19 +211,19 @@ impl Claims<'_> {
         let exact = &self.of_queues(Method::ExactQbd, Some(i));
         let claim = |quantity, value| claim(self.workload, exact, quantity, Some(i), value);
         let queue = self.type_queue(i);
-        let law = queue.distribution(budget)?;
-        let number = law.mean_number();
+        let numbers = queue.distribution(budget)?;
+        let number = numbers.mean_number();
         let response = number / self.workload.types()[i].arrival_rate();
         let mut claims = vec![
             claim(Quantity::MeanNumber, number),
             claim(Quantity::MeanResponse, response),
         ];
-        claims.extend(law.rarely_above(RARE).map(|(at, above)| Claim {
+        claims.extend(numbers.rarely_above(RARE).map(|(at, above)| Claim {
             at: Some(at),
             ..claim(Quantity::NumberAbove, above)
         }));
         let share = (MANY / self.workload.types().len() as f64).min(1.0);
-        if let Some(survival) = queue.survival(law, self.options.work(share * SURVIVAL)) {
+        if let Some(survival) = queue.survival(numbers, self.options.work(share * SURVIVAL)) {
             let [p50, p95, p99] = PERCENTILES.map(|p| survival.percentile(p));
             claims.extend([
                 claim(Quantity::ResponseP50, p50),
@@ -243,27 +234,22 @@ impl Claims<'_> {
         Ok((number, claims))
     }
 
-    /// Adds the claims for all jobs, or an approximation if there is only that for one of the
-    /// types.
-    fn totals(&mut self, cost: &Cost, exact: bool) {
-        let response = cost.mean_response(self.workload);
+    /// Adds the claims for all jobs, or an approximation if one of the numbers is only that.
+    fn totals(&mut self, numbers: &[f64], exact: bool) {
+        let response = mean_response(numbers, self.workload);
         if !exact {
             let guess = &self.of_queues(Method::ApproximationQueueLength, None);
             return self.push(guess, Quantity::MeanResponse, None, response);
         }
         let own = &self.of_queues(Method::ExactQbd, None);
-        let (number, weighted) = (
-            cost.numbers.iter().sum(),
-            cost.weighted_response(self.workload),
-        );
-        self.push(own, Quantity::MeanNumber, None, number);
+        self.push(own, Quantity::MeanNumber, None, numbers.iter().sum());
         self.push(own, Quantity::MeanResponse, None, response);
+        let weighted = weighted_response(numbers, self.workload);
         self.push(own, Quantity::WeightedResponse, None, weighted);
     }
 
     /// Adds the bounds of theorem 8 and, as a `guess`, the approximation of section 6.4, which is
-    /// returned. They are for exponential sizes, so the result is `None` if there is preemption and
-    /// the sizes are different.
+    /// returned. With preemption, they are only for exponential sizes, and otherwise `None`.
     fn bounds(&mut self, i: usize, guess: bool) -> Option<f64> {
         let kind = &self.workload.types()[i];
         if self.policy.preemption != Preemption::None && !kind.holding_time().is_exponential() {
@@ -282,18 +268,27 @@ impl Claims<'_> {
         Some(bounds.approximation)
     }
 
-    /// Returns the method and the conditions. The claim of an approximation has no condition on the
-    /// distributions.
+    /// Returns the method and the conditions. An approximation has none on the distributions.
+    /// Otherwise, the arrivals are Poisson and the sizes exponential or, with preemption, of phase
+    /// type. Without preemption, the service of a type depends on the completions of the other
+    /// types.
     fn of_queues(&self, method: Method, job_type: Option<usize>) -> Derivation {
         let all = self.workload.types();
+        let staged = |kind: &JobType| {
+            let size = kind.holding_time();
+            !size.is_exponential() && size.phases().is_some()
+        };
         let types = job_type.map_or(all, |i| &all[i..=i]);
-        let holds_for = if method == Method::ApproximationQueueLength {
-            HoldsFor {
-                own: Conditions::analysed(),
-                ..HoldsFor::default()
-            }
-        } else {
-            queue_assumptions(self.policy.preemption, types)
+        let is_followed = self.policy.preemption != Preemption::None;
+        let sizes = match is_followed && types.iter().any(staged) {
+            true => SizeAssumption::PhaseType,
+            false => SizeAssumption::Exponential,
+        };
+        let is_exact = method != Method::ApproximationQueueLength;
+        let holds_for = HoldsFor {
+            sizes: is_exact.then_some(sizes),
+            arrivals: is_exact.then_some(ArrivalAssumption::Poisson),
+            own: Conditions::analysed(),
         };
         (method, holds_for)
     }

@@ -60,10 +60,8 @@ pub struct RouteTried {
 impl SynthesisLog {
     /// Returns the log of a policy that was found by analysis.
     pub fn of(synthesis: &Synthesis) -> Self {
-        let known = synthesis.routes.iter();
-        let known = known.filter_map(|r| Some((r.route, r.outlook.as_ref()?)));
-        let tried = known.map(|(route, outlook)| RouteTried {
-            route,
+        let tried = synthesis.routes.iter().map(|outlook| RouteTried {
+            route: outlook.route,
             switching_rate: outlook.rate,
             value: Some(outlook.value).filter(|value| value.is_finite()),
             method: outlook.method,
@@ -101,7 +99,7 @@ pub struct ChoiceLog {
     pub candidates: Vec<CandidateLog>,
 }
 
-/// If the relative difference between two policies is less than this, no longer runs are needed.
+/// Smaller relative differences between two policies do not matter.
 pub const RELEVANT_DIFFERENCE: f64 = 1e-2;
 
 /// Rules in common use, with which the report compares the policy.
@@ -114,42 +112,33 @@ pub const COMMON_RULES: [&str; 6] = [
     "best-fit",
 ];
 
-/// The default value for the budget of a selection, in events of First-Fit with few types.
+/// The default budget of a selection, in events of First-Fit with few types.
 pub const BUDGET: u64 = 400_000_000;
 
 impl ChoiceLog {
     /// Returns whether a candidate may differ from the selected policy by a relevant margin.
     pub fn is_open(&self, candidate: &CandidateLog) -> bool {
-        match (candidate.outcome, candidate.ratio) {
-            (Steadiness::Unstable | Steadiness::Behind, _) => false,
-            _ if candidate.kept == Some(false) || candidate.at_least.is_some() => false,
-            (_, None) => true,
-            (_, Some(r)) => {
-                let off = (r.mean - 1.0).abs();
-                off <= r.half_width && off + r.half_width >= RELEVANT_DIFFERENCE
-            }
-        }
-    }
-
-    /// Returns the number of candidates that have converged.
-    pub fn converged_count(&self) -> usize {
-        let steady = |candidate: &&CandidateLog| candidate.outcome == Steadiness::Steady;
-        self.candidates.iter().filter(steady).count()
+        let is_worse = matches!(candidate.outcome, Steadiness::Unstable | Steadiness::Behind)
+            || candidate.kept == Some(false)
+            || candidate.at_least.is_some();
+        let may_differ = |r: LoggedMean| {
+            let off = (r.mean - 1.0).abs();
+            off <= r.half_width && off + r.half_width >= RELEVANT_DIFFERENCE
+        };
+        !is_worse && candidate.ratio.is_none_or(may_differ)
     }
 }
 
 impl CandidateLog {
-    /// Returns `true` if it was not seen to break a guarantee and its objective is higher than that
-    /// of the selected policy by at most 1 % or by no more than the half-width of the interval,
-    /// which must be at most 5 %.
+    /// Returns whether it was not seen to break a guarantee and its objective exceeds that of the
+    /// selected policy by at most 1 % or the half-width of the interval, which must be at most 5 %.
     pub fn is_equally_good(&self) -> bool {
         let is_known = |r: &LoggedMean| r.half_width <= 5.0 * RELEVANT_DIFFERENCE;
         let is_near = |r: &LoggedMean| r.mean <= 1.0 + RELEVANT_DIFFERENCE.max(r.half_width);
         self.kept != Some(false) && self.ratio.is_some_and(|r| is_known(&r) && is_near(&r))
     }
 
-    /// Returns `true` if it was not seen to break a guarantee and is certainly better than the
-    /// selected policy, which has no ratio itself.
+    /// Returns whether it surely beats the selected policy and was not seen to break a guarantee.
     pub fn is_better(&self) -> bool {
         self.kept != Some(false) && self.ratio.is_some_and(|r| r.mean + r.half_width < 1.0)
     }

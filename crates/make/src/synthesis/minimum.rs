@@ -1,11 +1,9 @@
-/// The search ends if the relative gain for a step of 1 in the logarithm of the rate is less than
-/// this.
+/// The search ends if the relative gain per unit of the logarithm of the rate is less than this.
 const FLAT: f64 = 1e-4;
 
-/// Finds the minimum of a function of a rate that is less than `largest`. It uses Brent's method on
-/// a logarithmic scale, starting with a bracket around `start`, until the error of the logarithm of
-/// the rate is at most `tolerance`. It returns the rate and the minimum. If the function is
-/// monotonic, the search ends when the gain is less than [`FLAT`].
+/// Returns the rate below `largest` that minimizes a function, and the minimum, by Brent's method
+/// on a logarithmic scale from a bracket around `start`. It ends at this tolerance of the logarithm
+/// of the rate or, for a monotonic function, if the gain is less than [`FLAT`].
 pub(super) fn minimum(
     mut function: impl FnMut(f64) -> f64,
     start: f64,
@@ -13,13 +11,9 @@ pub(super) fn minimum(
     tolerance: f64,
 ) -> (f64, f64) {
     let ceiling = largest.ln();
-    let mut at = |x: f64| {
-        let is_below = x < ceiling;
-        if is_below {
-            function(x.exp())
-        } else {
-            f64::INFINITY
-        }
+    let mut at = |x: f64| match x < ceiling {
+        true => function(x.exp()),
+        false => f64::INFINITY,
     };
     let Some(bracket) = bracket(&mut at, start.ln(), ceiling) else {
         return (start, f64::INFINITY);
@@ -101,17 +95,15 @@ fn brent(mut at: impl FnMut(f64) -> f64, bracket: [Point; 3], tolerance: f64) ->
         let x = best.0 + step.abs().max(tolerance).copysign(step);
         let new = (x, at(x));
         if new.1 <= best.1 {
-            if x < best.0 {
-                high = best.0
-            } else {
-                low = best.0
+            match x < best.0 {
+                true => high = best.0,
+                false => low = best.0,
             }
             (third, second, best) = (second, best, new);
         } else {
-            if x < best.0 {
-                low = x
-            } else {
-                high = x
+            match x < best.0 {
+                true => low = x,
+                false => high = x,
             }
             if new.1 <= second.1 {
                 (third, second) = (second, new);

@@ -1,5 +1,4 @@
-//! This module computes a policy for a workload. It solves the program, selects the order of the
-//! loop, the route and the switching rate, and computes the claims.
+//! The synthesis of a policy: schedules, their order, the route, the switching rate, the claims.
 
 mod choice;
 mod claims;
@@ -20,8 +19,8 @@ pub use log::{
     RouteTried, Steadiness, SynthesisLog,
 };
 pub use msfq::{MsfqAnalysis, MsfqRow, MsfqTable, strict_msfq};
-pub use partition::{Partitioned, partition};
-pub use route_and_rate::{Outlook, RouteOption};
+pub use partition::Partitioned;
+pub use route_and_rate::Outlook;
 pub use sweep::{SweepPoint, sweep_switching_rates};
 pub use upgrades::{Upgrade, Upgrades, upgrades};
 
@@ -34,24 +33,21 @@ use crate::program::{
     ExactLoad, LOAD_MARGIN, LoadCertificate, Mix, ProgramError, Solution, SolveLimits,
 };
 use synth_multiresource::artifact::{
-    ArrivalAssumption, Artifact, Backfill, Conditions, EmptySlots, HoldsFor, MsrConfig, Objective,
-    Preemption, Route, SizeAssumption,
+    Artifact, Backfill, EmptySlots, MsrConfig, Objective, Preemption, Route,
 };
-use synth_multiresource::workload::{JobType, Workload};
+use synth_multiresource::workload::Workload;
 
 /// The maximum number of phases of a chain.
 pub const PHASE_LIMIT: usize = 20_000;
 
-/// A concurrent route is only considered if the number of phases multiplied by the number of types
-/// is at most this.
+/// The maximum number of phases of a concurrent route, multiplied by the number of types.
 const PHASES_OF_TYPES: usize = 4_000_000;
 
-/// The number of switches per mean job size if preemption is free. In this case, it is never worse
-/// to switch more often. In the MSR paper (§7.1, Figure 2a), most of the gain is reached at `α = 2`
-/// if the mean size is 1.
+/// The number of switches per mean job size if preemption is free. More are never worse, but most
+/// of the gain is reached here (the MSR paper, §7.1, Figure 2a).
 const SWITCHES_A_SIZE: f64 = 2.0;
 
-/// The range of rates times the mean job size. Outside of it, the results have no correct digits.
+/// The range of rates times the mean job size, beyond which results have no correct digits.
 const RATES: std::ops::RangeInclusive<f64> = 1e-12..=1e12;
 
 /// The options of a synthesis; everything else is determined automatically.
@@ -69,8 +65,7 @@ pub struct SynthesisOptions {
     pub backfill: Backfill,
     /// Determines what happens to a draining slot that is empty.
     pub empty_slots: EmptySlots,
-    /// The metric to minimize. For the route and the switching rate, see
-    /// [analysed](Objective::analysed).
+    /// The metric to minimize (for the route and the rate: [analysed](Objective::analysed)).
     pub objective: Objective,
     /// Whether the bounds of theorem 8 should also be included for types with an exact mean.
     pub bounds: bool,
@@ -78,8 +73,7 @@ pub struct SynthesisOptions {
     pub effort: f64,
     /// The limits on the work to solve program (7).
     pub limits: SolveLimits,
-    /// The deadline, if any. All that is not finished by then is left out, so the results depend on
-    /// the machine.
+    /// The deadline, if any. Unfinished work is left out, so the results depend on the machine.
     pub end: Option<Instant>,
 }
 
@@ -105,7 +99,7 @@ impl SynthesisOptions {
         left(self.end)
     }
 
-    /// Returns the amount of work that is left \[ns\], if the work is `at_one` for an effort of 1.
+    /// Returns the work that is left \[ns\], which is at most `at_one` for an effort of 1.
     fn work(&self, at_one: f64) -> f64 {
         (self.effort * at_one).min(1e9 * self.left().as_secs_f64())
     }
@@ -129,9 +123,8 @@ impl SynthesisOptions {
 
 /// Returns the remaining time, or the maximum without a deadline.
 pub fn left(end: Option<Instant>) -> Duration {
-    end.map_or(Duration::MAX, |end| {
-        end.saturating_duration_since(Instant::now())
-    })
+    let until = |end: Instant| end.saturating_duration_since(Instant::now());
+    end.map_or(Duration::MAX, until)
 }
 
 /// The outcome of a synthesis; neither is an error.
@@ -168,11 +161,11 @@ pub struct Synthesis {
     pub policy: MsrConfig,
     /// The solution of program (7), with the mix of the policy.
     pub solution: Solution,
-    /// The routes that have been considered.
-    pub routes: Vec<RouteOption>,
+    /// The routes that have been considered, if their chains are small enough.
+    pub routes: Vec<Outlook>,
     /// Why some types have bounds instead of an exact mean.
     pub out_of_reach: Vec<AnalysisError>,
-    /// The number of completions or setups for which one round of the loop has to wait.
+    /// The number of completions or setups that one round of the loop waits for.
     pub drains: u64,
     /// The objective that was used to select the route and the switching rate.
     pub objective: Objective,
@@ -183,8 +176,8 @@ pub struct Synthesis {
 /// A workload whose load is at least 1.
 #[derive(Debug)]
 pub struct Overload {
-    /// Whether there is a proof that no policy stabilizes the workload. Otherwise, a limit was
-    /// reached before it was known whether the load is less than 1.
+    /// Whether it is proved that no policy stabilizes the workload. Otherwise, a limit was reached
+    /// before it was known whether the load is less than 1.
     pub is_proven: bool,
     /// The load and the proof of its value.
     pub certificate: LoadCertificate,
@@ -218,15 +211,14 @@ pub fn synthesize(
     options: &SynthesisOptions,
 ) -> Result<SynthesisOutcome, SynthesisError> {
     let solved = proof::solved(&workload.clone().into(), options)?;
-    solved.and_then(|solution| of_solution(workload, options, solution))
+    solved.and_then(|solution| of_solution(workload, options, solution, None))
 }
 
-/// Analyses the given schedules. If the route or the switching rate is not set in the options, the
-/// best value is used. The claims include the bounds of theorem 8.
+/// Analyses the given schedules with the route and the switching rate of the options, or the best
+/// ones. The claims include the bounds of theorem 8.
 ///
 /// # Errors
-/// Same as [`synthesize`]. An error is also returned if it is not possible to carry the load with
-/// these schedules.
+/// Same as [`synthesize`]. An error is also returned if these schedules cannot carry the load.
 pub fn analyse(
     workload: &Workload,
     options: &SynthesisOptions,
@@ -263,31 +255,22 @@ fn of_own(
         bounds: true,
         ..options.clone()
     };
-    let draft = MsrConfig {
-        order: own.order.clone(),
-        rates: own.rates.clone(),
-        ..first_draft(workload, &options, &solution)
-    };
-    let mut synthesis = of_draft(workload, &options, solution, draft)?;
+    let mut synthesis = of_solution(workload, &options, solution, Some(own))?;
     synthesis.best_load = Some(best).filter(|_| !synthesis.artifact.evidence.proven);
     Ok(synthesis)
 }
 
+/// Synthesizes a policy with the order and the rates of `own`, if it is given.
 fn of_solution(
     workload: &Workload,
     options: &SynthesisOptions,
     solution: Solution,
+    own: Option<&MsrConfig>,
 ) -> Result<Synthesis, SynthesisError> {
-    let draft = first_draft(workload, options, &solution);
-    of_draft(workload, options, solution, draft)
-}
-
-fn of_draft(
-    workload: &Workload,
-    options: &SynthesisOptions,
-    solution: Solution,
-    draft: MsrConfig,
-) -> Result<Synthesis, SynthesisError> {
+    let mut draft = first_draft(workload, options, &solution);
+    if let Some(own) = own {
+        (draft.order, draft.rates) = (own.order.clone(), own.rates.clone());
+    }
     let (policy, routes) = route_and_rate::with_best_route(workload, options, draft)?;
     let modulation = Modulation::new(workload, &policy, PHASE_LIMIT)?;
     let (claims, out_of_reach) =
@@ -305,37 +288,16 @@ fn of_draft(
     })
 }
 
-/// Returns the assumptions of the queue analysis of these types. The arrivals must be Poisson, and
-/// the sizes must be exponential unless they are of phase type and there is preemption. Without
-/// preemption, the service of a type depends on the completions of the other types.
-pub fn queue_assumptions(preemption: Preemption, types: &[JobType]) -> HoldsFor {
-    let staged = |kind: &JobType| {
-        let size = kind.holding_time();
-        !size.is_exponential() && size.phases().is_some()
-    };
-    let is_followed = preemption != Preemption::None && types.iter().any(staged);
-    HoldsFor {
-        sizes: Some(if is_followed {
-            SizeAssumption::PhaseType
-        } else {
-            SizeAssumption::Exponential
-        }),
-        arrivals: Some(ArrivalAssumption::Poisson),
-        own: Conditions::analysed(),
-    }
-}
-
 fn check_options(workload: &Workload, options: &SynthesisOptions) -> Result<(), SynthesisError> {
     let mean = mean_size(workload);
     let check = |name: &str, rate: f64| {
-        if RATES.contains(&(rate * mean)) {
-            return Ok(());
+        let (least, most) = (RATES.start() / mean, RATES.end() / mean);
+        match RATES.contains(&(rate * mean)) {
+            true => Ok(()),
+            false => refused(format!(
+                "the {name} {rate} is out of range for a mean job size of {mean}: expected a value between {least:e} and {most:e}"
+            )),
         }
-        refused(format!(
-            "the {name} {rate} is out of range for a mean job size of {mean}: expected a value between {:e} and {:e}",
-            RATES.start() / mean,
-            RATES.end() / mean
-        ))
     };
     if let Some(rate) = options.switching_rate {
         check("switching rate", rate)?;
@@ -366,7 +328,6 @@ fn refused<T>(why: impl Into<String>) -> Result<T, SynthesisError> {
     Err(SynthesisError::InvalidOptions(why.into()))
 }
 
-/// Returns the policy before it is tuned. Its switching rate is 1 divided by the mean size.
 fn first_draft(workload: &Workload, options: &SynthesisOptions, solution: &Solution) -> MsrConfig {
     MsrConfig {
         preemption: options.preemption,

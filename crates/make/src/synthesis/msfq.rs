@@ -4,7 +4,7 @@ use itertools::Itertools;
 
 use super::choice::{Basis, Chosen};
 use super::proof::solved;
-use super::{SynthesisError, SynthesisOptions, SynthesisOutcome, claims, proof, refused};
+use super::{SynthesisError, SynthesisOptions, SynthesisOutcome, claims, proof};
 use crate::analysis::one_or_all::{MsfqError, MsfqMeans, MsfqQueue, OneOrAllType};
 use crate::analysis::weights;
 use crate::program::Solution;
@@ -15,18 +15,17 @@ use synth_multiresource::workload::{Fleet, Workload};
 /// The analysis of MSFQ for a one-or-all system with Poisson arrivals and exponential sizes.
 #[derive(Clone, Debug)]
 pub struct MsfqAnalysis {
-    /// The system, which has a light type and a heavy type.
+    /// The system.
     pub system: OneOrAll,
     light: OneOrAllType,
     heavy: OneOrAllType,
-    /// The weight of the mean response time of the light jobs and of the heavy jobs.
     weights: [f64; 2],
 }
 
 /// The results of MSFQ for each threshold.
 #[derive(Clone, Debug)]
 pub struct MsfqTable {
-    /// The least and the largest threshold, powers of 2 between them, and the best threshold ℓ*.
+    /// The least and the largest threshold, powers of 2 between them, and the best one ℓ*.
     pub rows: Vec<MsfqRow>,
     /// Whether the results of all thresholds have been computed.
     pub is_complete: bool,
@@ -84,8 +83,8 @@ impl MsfqAnalysis {
         self.weights[0] * response[0] + self.weights[1] * response[1]
     }
 
-    /// Returns the best threshold ℓ* for which the means are accurate. If there are more than 64
-    /// servers, only powers of 2 and some values close to the best of them are tried.
+    /// Returns the best threshold ℓ* with accurate means. For more than 64 servers, only powers of
+    /// 2 and some values close to the best of them are tried.
     pub fn best(&self) -> Option<usize> {
         self.best_of(&self.look())
     }
@@ -127,11 +126,12 @@ impl MsfqAnalysis {
         }
         let best = self.best_of(&looked);
         let response = |l: &usize| Some(looked.get(l)?.as_ref().ok()?.response);
+        let approximation = |l: usize| self.queue(l).ok()?.approximation();
         let row = |threshold: usize| MsfqRow {
             threshold,
             is_best: Some(threshold) == best,
             response: response(&threshold),
-            approximation: self.approximation(threshold),
+            approximation: approximation(threshold).map(|own| self.value(own.response)),
         };
         let thresholds = shown(most).chain(best).chain(own).sorted_unstable().dedup();
         let unknown = looked.values().filter_map(|means| means.as_ref().err());
@@ -141,14 +141,9 @@ impl MsfqAnalysis {
             unknown: unknown.unique_by(|why| why.to_string()).cloned().collect(),
         }
     }
-
-    fn approximation(&self, threshold: usize) -> Option<f64> {
-        Some(self.value(self.queue(threshold).ok()?.approximation()?.response))
-    }
 }
 
-/// Returns a strict MSFQ policy with this threshold, or with ℓ* if it is `None`. The claims contain
-/// its mean values.
+/// Returns a strict MSFQ policy with this threshold, or else with ℓ*, and claims of its means.
 ///
 /// # Errors
 /// Returns an error if the workload is unsuitable, the means are inaccurate, or the solver fails.
@@ -162,30 +157,26 @@ pub fn strict_msfq(
     OneOrAll::new(workload).map_err(unfit)?;
     let fleet = Fleet::from(workload.clone());
     solved(&fleet, options)?.and_then(|solution| {
-    let Some(outlook) = MsfqAnalysis::new(workload, options.objective.analysed()) else {
-        return refused(
-            "msfq-strict: the mean values are only known for Poisson arrivals and exponential sizes. Use --family quickswap, which is selected by simulation",
-        );
-    };
-    let requested = threshold.map(|l| l as usize);
-    let Some(threshold) = requested.or_else(|| outlook.best()) else {
-        let reasons = outlook.table(None).unknown;
-        return Err(why(format!(
-            "no exact means: {}",
-            reasons.iter().join("; ")
-        )));
-    };
-    let means = outlook.means(threshold);
-    let [light, heavy] = means.map_err(|error| why(error.to_string()))?.number;
-    let mut numbers = vec![0.0; 2];
-    (numbers[outlook.system.light], numbers[outlook.system.heavy]) = (light, heavy);
-    let policy = StaticQuickswapConfig::strict_msfq(workload, Some(threshold as f64));
-    let policy = Family::from(policy.map_err(unfit)?);
-    let own = claims::of_numbers(workload, Method::ExactRenewalReward, &numbers);
-    let artifact = proof::artifact(&fleet, &solution, policy, own);
-    Ok((Chosen::new(artifact, Basis::Given), solution))
+        let outlook = MsfqAnalysis::new(workload, options.objective.analysed());
+        let outlook = outlook.ok_or_else(|| why(UNKNOWN.into()))?;
+        let best = threshold.map(|l| l as usize).or_else(|| outlook.best());
+        let Some(threshold) = best else {
+            let reasons = outlook.table(None).unknown.iter().join("; ");
+            return Err(why(format!("no exact means: {reasons}")));
+        };
+        let means = outlook.means(threshold);
+        let [light, heavy] = means.map_err(|error| why(error.to_string()))?.number;
+        let mut numbers = vec![0.0; 2];
+        (numbers[outlook.system.light], numbers[outlook.system.heavy]) = (light, heavy);
+        let policy = StaticQuickswapConfig::strict_msfq(workload, Some(threshold as f64));
+        let policy = Family::from(policy.map_err(unfit)?);
+        let own = claims::of_numbers(workload, Method::ExactRenewalReward, &numbers);
+        let artifact = proof::artifact(&fleet, &solution, policy, own);
+        Ok((Chosen::new(artifact, Basis::Given), solution))
     })
 }
+
+const UNKNOWN: &str = "the mean values are only known for Poisson arrivals and exponential sizes. Use --family quickswap, which is selected by simulation";
 
 fn shown(most: usize) -> impl Iterator<Item = usize> {
     let powers = (0..usize::BITS).map(|p| 1 << p);

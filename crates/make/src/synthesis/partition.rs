@@ -1,16 +1,16 @@
-//! A partition of a fleet into slots for each type. It can be analysed exactly, and it can be used
-//! as a guard for other rules.
+//! A partition of a fleet into slots for each type, which has an exact analysis and can be a guard.
 //!
 //! If each server uses only one schedule, then type i with `c_i` slots is an M/M/c_i queue, which
 //! is stable if `b_i < c_i`. The mean number of jobs is `b_i + C(c_i, b_i) ρ/(1 − ρ)`, where `C` is
 //! Erlang's C formula. The assignments are systematic samples of the mix of the program, in which
 //! server `k` of `n` uses the schedule at position `(k + θ)/n`, for `θ` between 0 and 1. The best
-//! assignment is then improved by changing one server at a time, as long as the sum of the mean
-//! numbers decreases. If it is not stable for all types, the policy is a loop over several
-//! assignments, whose average is the mix itself. See
-//! [`Partition`](synth_multiresource::policy::Partition) for the cost of a leg.
+//! of them is improved by changing one server at a time while the sum of the mean numbers
+//! decreases. If it is not stable for all types, the policy is a loop over assignments with the mix
+//! itself as average (see [`Partition`](synth_multiresource::policy::Partition) for the cost).
 
 use std::collections::HashMap;
+
+use itertools::Itertools;
 
 use crate::program::{self, Mix, Solution};
 use synth_multiresource::artifact::PartitionConfig;
@@ -37,8 +37,8 @@ pub struct Partitioned {
 }
 
 impl Partitioned {
-    /// Returns the mean number of jobs. For a loop, this is an estimate: the mean number of jobs if
-    /// each type always had its mean number of slots, plus the arrivals in a round.
+    /// Returns the mean number of jobs, or an estimate for a loop: the mean number if each type
+    /// always had its mean number of slots, plus the arrivals in a round.
     pub fn mean_number(&self, fleet: &Fleet) -> f64 {
         if let Some(numbers) = &self.numbers {
             return numbers.iter().sum();
@@ -50,23 +50,21 @@ impl Partitioned {
     }
 }
 
-/// Returns a stable partition of the fleet. If the load is too close to 1, there may be none, and
-/// the result is `None`.
-pub fn partition(fleet: &Fleet, solution: &Solution) -> Option<Partitioned> {
+/// Returns a stable partition of the fleet, or `None` if the load is too close to 1.
+pub(super) fn partition(fleet: &Fleet, solution: &Solution) -> Option<Partitioned> {
     let site = Site::new(fleet, solution);
     let (thetas, weights) = site.parts(&solution.mixes);
     let sample = |theta: &f64| site.sampled(&solution.mixes, *theta);
     let sampled: Vec<Assignment> = thetas.iter().map(sample).collect();
     let mut queues = Queues::new(fleet);
-    let costs = sampled
-        .iter()
-        .map(|own| (queues.cost(&site.slots(own)), own));
+    let cost = |own| (queues.cost(&site.slots(own)), own);
+    let costs = sampled.iter().map(cost);
     let (_, best) = costs.min_by(|a, b| a.0.total_cmp(&b.0))?;
     let best = site.improved(best.clone(), &mut queues);
     let nodes: Vec<u32> = fleet.types().iter().map(|kind| kind.nodes()).collect();
     let policy = site.keeping(&best);
     let slots = policy.jobs(0, &nodes);
-    let loads = queues.loads(&slots);
+    let loads = loads(fleet, slots.iter().map(|c| *c as f64));
     if is_stable(&loads) {
         let numbers = slots.iter().enumerate().map(|(i, c)| queues.number(i, *c));
         return Some(Partitioned {
@@ -105,8 +103,7 @@ impl<'a> Site<'a> {
         for (h, mix) in solution.mixes.iter().enumerate() {
             let packing = Packing::of_units(demand.clone(), fleet.units(h));
             schedules.extend(mix.schedules.iter().map(|u| (h, u.clone())));
-            // There are also schedules with as many jobs of one type as possible, filled with jobs
-            // of the other types.
+            // Further schedules have one job or as many as possible of a type, and are filled.
             let own = mix.schedules.iter().cloned();
             let most = |i: usize| packing.max_jobs_in(i, packing.capacity());
             let of_one = |i: usize, count: u32| {
@@ -117,12 +114,11 @@ impl<'a> Site<'a> {
             let fitting = (0..demand.len()).filter(|i| most(*i) > 0);
             let alone = fitting.clone().map(|i| of_one(i, most(i)));
             let one = fitting.map(|i| of_one(i, 1));
-            for begun in own.chain(alone).chain(one) {
-                for up in [true, false] {
-                    let filled = (h, filled(&packing, begun.clone(), up));
-                    if !schedules.contains(&filled) {
-                        schedules.push(filled);
-                    }
+            let begun = own.chain(alone).chain(one);
+            for (begun, up) in begun.cartesian_product([true, false]) {
+                let filled = (h, filled(&packing, begun, up));
+                if !schedules.contains(&filled) {
+                    schedules.push(filled);
                 }
             }
         }
@@ -154,8 +150,7 @@ impl<'a> Site<'a> {
             let (mut sum, mut assigned, mut last) = (0.0, 0, 0);
             for (s, weight) in self.of_shape(h).zip(&mix.weights) {
                 sum += f64::from(shape.count()) * weight;
-                // This is the number of servers `k` for which `k + θ` is less than the sum of the
-                // weights so far.
+                // The number of servers `k` for which `k + θ` is less than this sum of weights.
                 let up_to = ((sum - theta).ceil().max(0.0) as u32).min(shape.count());
                 counts[s] = up_to.saturating_sub(assigned);
                 assigned += counts[s];
@@ -176,9 +171,8 @@ impl<'a> Site<'a> {
         slots
     }
 
-    /// Returns the mix with the least load if jobs are counted as whole gangs. It uses these
-    /// assignments and those in which all servers have as many jobs of one type as possible.
-    /// Returns `None` if the solver finds no mix.
+    /// Returns the mix with the least load in whole gangs of these assignments and of those with as
+    /// many jobs of one type as possible; `None` if the solver finds none.
     fn most_even(
         &self,
         mut assignments: Vec<Assignment>,
@@ -199,10 +193,8 @@ impl<'a> Site<'a> {
     fn most_of(&self, i: usize) -> Assignment {
         let mut counts = vec![0; self.schedules.len()];
         for (h, shape) in self.fleet.shapes().iter().enumerate() {
-            let most = self
-                .of_shape(h)
-                .rev()
-                .max_by_key(|s| self.schedules[*s].1[i]);
+            let all = self.of_shape(h).rev();
+            let most = all.max_by_key(|s| self.schedules[*s].1[i]);
             counts[most.expect("a shape has a schedule")] = shape.count();
         }
         counts
@@ -213,10 +205,8 @@ impl<'a> Site<'a> {
         for _ in 0..CHANGES {
             let mut best = (-1e-9, None);
             for (from, (h, own)) in self.schedules.iter().enumerate() {
-                for to in self
-                    .of_shape(*h)
-                    .filter(|to| assignment[from] > 0 && *to != from)
-                {
+                let others = self.of_shape(*h).filter(|to| *to != from);
+                for to in others.filter(|_| assignment[from] > 0) {
                     let gain = queues.gain(&slots, own, &self.schedules[to].1);
                     if gain < best.0 {
                         best = (gain, Some((from, to)));
@@ -265,8 +255,7 @@ fn long_parts<T>(parts: impl Iterator<Item = (T, f64)>) -> (Vec<T>, Vec<f64>) {
     (parts, lengths.iter().map(|length| length / all).collect())
 }
 
-/// Adds one job of each type in turn as long as there is free capacity, in the order of the
-/// workload if `up` is `true`, or else in reverse order.
+/// Adds one job of each type in turn while there is free capacity, in reverse order unless `up`.
 fn filled(packing: &Packing, mut schedule: Vec<u32>, up: bool) -> Vec<u32> {
     let Some(mut room) = packing.free_capacity(&schedule) else {
         return schedule;
@@ -303,20 +292,18 @@ impl<'a> Queues<'a> {
         }
     }
 
-    /// Returns `E[N_i]` for this number of slots, or a penalty if they are not sufficient.
     fn on_servers(&mut self, i: usize, slots: u64) -> f64 {
         self.number(i, slots / u64::from(self.fleet.types()[i].nodes()))
     }
 
+    /// Returns `E[N_i]` for this number of slots, or a penalty if they are not sufficient.
     fn number(&mut self, i: usize, slots: u64) -> f64 {
         let offered = self.fleet.types()[i].offered_load();
-        *self.known[i].entry(slots).or_insert_with(|| {
-            if slots as f64 > offered {
-                mean_number(slots, offered)
-            } else {
-                LACKING * (1.0 + offered - slots as f64)
-            }
-        })
+        let number = || match slots as f64 > offered {
+            true => mean_number(slots, offered),
+            false => LACKING * (1.0 + offered - slots as f64),
+        };
+        *self.known[i].entry(slots).or_insert_with(number)
     }
 
     fn cost(&mut self, slots: &[u64]) -> f64 {
@@ -324,7 +311,6 @@ impl<'a> Queues<'a> {
         each.map(|(i, c)| self.on_servers(i, *c)).sum()
     }
 
-    /// Returns the change of the cost if the schedule of a server is replaced by another one.
     fn gain(&mut self, slots: &[u64], from: &[u32], to: &[u32]) -> f64 {
         let mut gain = 0.0;
         for (i, (from, to)) in from.iter().zip(to).enumerate() {
@@ -335,11 +321,11 @@ impl<'a> Queues<'a> {
         }
         gain
     }
+}
 
-    fn loads(&self, slots: &[u64]) -> Vec<f64> {
-        let types = self.fleet.types().iter().zip(slots);
-        types.map(|(t, c)| t.offered_load() / *c as f64).collect()
-    }
+fn loads(fleet: &Fleet, slots: impl Iterator<Item = f64>) -> Vec<f64> {
+    let types = fleet.types().iter().zip(slots);
+    types.map(|(t, slots)| t.offered_load() / slots).collect()
 }
 
 fn is_stable(loads: &[f64]) -> bool {
@@ -376,8 +362,7 @@ impl Legs {
             let slots = policy.jobs(m, &nodes);
             let (here, there) = (policy.places(m), policy.places((m + 1) % count));
             let mut ending = vec![0_u64; rates.len()];
-            for n in (0..here.len()).filter(|n| here[*n] != there[*n]) {
-                let (h, s) = here[n];
+            for ((h, s), _) in here.into_iter().zip(there).filter(|(a, b)| a != b) {
                 let slots = ending.iter_mut().zip(&policy.schedules[h][s]);
                 slots.for_each(|(all, u)| *all += u64::from(*u));
             }
@@ -401,20 +386,15 @@ impl Legs {
 
     fn loads(&self, fleet: &Fleet, rate: f64) -> Vec<f64> {
         let works = self.count / rate;
-        let slots = self.mix.iter().zip(&self.served);
-        let slots = slots.map(|(mix, served)| (works * mix + served) / (works + self.time));
-        let types = fleet.types().iter().zip(slots);
-        types.map(|(t, slots)| t.offered_load() / slots).collect()
+        let pairs = self.mix.iter().zip(&self.served);
+        let slots = pairs.map(|(mix, served)| (works * mix + served) / (works + self.time));
+        loads(fleet, slots)
     }
 
     fn stable_rate(&self, fleet: &Fleet) -> Option<f64> {
-        let most = fleet.types().iter().enumerate().map(|(i, t)| {
+        let most = fleet.types().iter().enumerate().filter_map(|(i, t)| {
             let lost = t.offered_load() * self.time - self.served[i];
-            if lost > 0.0 {
-                self.count * (self.mix[i] - t.offered_load()) / lost
-            } else {
-                f64::INFINITY
-            }
+            (lost > 0.0).then(|| self.count * (self.mix[i] - t.offered_load()) / lost)
         });
         let most = most.fold(f64::INFINITY, f64::min);
         let rate = PART * most.min(self.count / self.time.max(f64::MIN_POSITIVE));
@@ -422,8 +402,8 @@ impl Legs {
     }
 }
 
-/// Returns the mean of the maximum of exponential times, `∫ 1 − Π (1 − e^{−μ_i t})^{c_i} dt`. The
-/// integral is computed with the trapezoidal rule for `t = exp(π/2 sinh x)`.
+/// Returns the mean maximum of exponential times, `∫ 1 − Π (1 − e^{−μ_i t})^{c_i} dt`, with the
+/// trapezoidal rule for `t = exp(π/2 sinh x)`.
 fn largest(counts: &[u64], rates: &[f64]) -> f64 {
     const STEP: f64 = 1.0 / 128.0;
     let all = counts.iter().zip(rates).filter(|(c, _)| **c > 0);

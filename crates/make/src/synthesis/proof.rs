@@ -14,9 +14,8 @@ use synth_multiresource::workload::{Fleet, Workload};
 
 const NODES: u64 = 2_000_000;
 
-/// Solves program (7) and decides whether there is a policy that can carry the load. For one
-/// server, the mix has few drains, and the floating-point solution is replaced by the rounded exact
-/// one if there is one.
+/// Solves program (7) and decides whether a policy can carry the load. For one server, the mix has
+/// few drains, and is the rounded exact one, if any.
 pub(super) fn solved(
     fleet: &Fleet,
     options: &SynthesisOptions,
@@ -35,7 +34,7 @@ pub(super) fn solved(
         }
     }
     let certificate = &solution.certificate;
-    // The decision is based on the exact load if it is known, and otherwise on a margin.
+    // This is the exact load, if known.
     if certificate.load < 1.0 - LOAD_MARGIN {
         return Ok(SynthesisOutcome::Policy(Box::new(solution)));
     }
@@ -54,21 +53,21 @@ pub(super) fn solved(
     }))
 }
 
-/// Replaces the floating-point solution by the exact one, rounded.
 fn adopt(workload: &Workload, exact: ExactLoad, solution: &mut Solution) {
-    solution.mixes = vec![exact.mix()];
+    solution.mixes = vec![Mix {
+        schedules: exact.schedules.clone(),
+        weights: exact.weights.iter().map(nearest).collect(),
+    }];
     let certificate = &mut solution.certificate;
     certificate.load = nearest(&exact.load);
     let exact = solution.exact.insert(exact);
     let Some(prices) = &exact.prices else { return };
-    // If the current prices are a proof of the load, they are not changed.
     if !certificate.proven() {
         certificate.prices = prices.iter().map(nearest).collect();
-        // For these prices, the cost of a job is never less than its value `y_i/b_i`, and the cost
-        // of the server is minimal.
+        // The cost of a job is at least its value `y_i/b_i`, and the cost of the server is minimal.
         let values = certificate.values(workload.types());
         certificate.servers[0].resource_prices =
-            Knapsack::new(&Packing::new(workload), &values).resource_prices();
+            Knapsack::new(&Packing::new(workload), &values).prices;
         certificate.servers[0].search = None;
     }
     certificate.bound = certificate.load;
@@ -89,7 +88,6 @@ pub(super) fn evidence(solution: &Solution) -> Evidence {
     }
 }
 
-/// Returns the policy file of a rule; the load is claimed if its proof is closed.
 pub(super) fn artifact(
     fleet: &Fleet,
     solution: &Solution,
@@ -105,7 +103,7 @@ pub(super) fn artifact(
             weights: mix.weights.clone(),
         });
     }
-    // With gangs the load is only a lower bound.
+    // With gangs, the load is only a lower bound.
     let is_claimed = evidence.proven && fleet.gangs().next().is_none();
     let load = is_claimed.then(|| claims::load(fleet.envelope(), evidence.load));
     let all = load.into_iter().chain(own).collect();
@@ -139,8 +137,7 @@ mod tests {
 
     #[test]
     fn exact_proof_replaces_an_unproven_one() {
-        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../models/section7.yaml");
-        let workload = Workload::read(path.as_ref()).unwrap().workload;
+        let workload = crate::tests::model("section7");
         let sound = program::solve(&workload, &SolveLimits::default()).unwrap();
         let exact = program::exact(&workload, &sound, 1_000_000).unwrap();
         let limits = SolveLimits {
@@ -155,10 +152,8 @@ mod tests {
         let prices: Vec<f64> = exact.prices.unwrap().iter().map(nearest).collect();
         assert_eq!(certificate.prices, prices);
         for (job_type, y) in workload.types().iter().zip(&prices) {
-            let pairs = job_type
-                .units()
-                .iter()
-                .zip(&certificate.servers[0].resource_prices);
+            let prices = &certificate.servers[0].resource_prices;
+            let pairs = job_type.units().iter().zip(prices);
             let cost: f64 = pairs.map(|(d, w)| *d as f64 * w).sum();
             assert!(cost >= y / job_type.offered_load() * (1.0 - 1e-12));
         }

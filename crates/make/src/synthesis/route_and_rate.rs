@@ -1,10 +1,11 @@
-//! This module selects the route and the switching rate with the lowest cost. The cost is exact if
-//! this does not need too much work.
+//! The route and the switching rate with the lowest cost, which is exact if the effort allows.
 
-use super::claims::LAWS;
+use itertools::Itertools;
+
+use super::claims::DISTRIBUTIONS;
 use super::minimum::minimum;
 use super::{PHASE_LIMIT, PHASES_OF_TYPES, SynthesisError, SynthesisOptions, mean_size, refused};
-use crate::analysis::{self, AnalysisError, Cost, PaperBounds};
+use crate::analysis::{self, AnalysisError, PaperBounds};
 use crate::modulation::{Modulation, ModulationError};
 use synth_multiresource::artifact::{Drain, Method, MsrConfig, Preemption, Route};
 use synth_multiresource::workload::Workload;
@@ -12,31 +13,20 @@ use synth_multiresource::workload::Workload;
 /// The work for tuning at an effort of 1, roughly in nanoseconds.
 const TUNING: f64 = 1.5e9;
 
-/// If the work for an evaluation is less than this (1 ms), it is not avoided.
+/// Evaluations that need less work than this (1 ms) are not avoided.
 const CHEAP: f64 = 1e6;
 
-/// The number of evaluations in a search, and the precision of `ln α` for this number. If the
-/// budget is not sufficient for any of them, the predicted rate is used.
+/// The evaluations in a search, and the precision of `ln α`. The last resort is the prediction.
 const EVALUATIONS: [(f64, f64); 3] = [(40.0, 1e-6), (10.0, 1e-2), (6.0, 5e-2)];
 
-/// A route without exact results is only selected if its predicted value is better by this factor
-/// than that of the best route with exact results.
+/// The factor by which a mere prediction must be better than the best exact result of a route.
 const WORTH_A_GUESS: f64 = 1.25;
-
-/// A route that has been considered.
-#[derive(Clone, Debug)]
-pub struct RouteOption {
-    /// The route.
-    pub route: Route,
-    /// The results, or `None` if the chain has too many phases or there was no time left.
-    pub outlook: Option<Outlook>,
-}
 
 /// The results for a single route.
 #[derive(Clone, Debug)]
 pub struct Outlook {
-    /// The number of phases of its chain.
-    pub phases: usize,
+    /// The route.
+    pub route: Route,
     /// The supremum of the switching rates that are stable \[1/time\].
     pub largest: f64,
     /// The switching rate that was requested, or the best rate \[1/time\].
@@ -57,12 +47,13 @@ impl Outlook {
     }
 }
 
-/// Returns the policy with the best route and switching rate, and a list of all the routes.
+/// Returns the policy with the best route and switching rate, and the results for all routes,
+/// except those whose chains are too large or that were not tried in time.
 pub(super) fn with_best_route(
     workload: &Workload,
     options: &SynthesisOptions,
     draft: MsrConfig,
-) -> Result<(MsrConfig, Vec<RouteOption>), SynthesisError> {
+) -> Result<(MsrConfig, Vec<Outlook>), SynthesisError> {
     let mut searches: Vec<RateSearch<'_>> = Vec::new();
     for route in candidates(options) {
         let limit = match route.drain {
@@ -72,13 +63,10 @@ pub(super) fn with_best_route(
         };
         searches.extend(RateSearch::new(workload, options, &draft, route, limit)?);
     }
-    let value = |n: &usize| searches[*n].outlook.value;
-    let mut order: Vec<usize> = (0..searches.len()).collect();
-    order.sort_by(|a, b| value(a).total_cmp(&value(b)));
-    let mut budget = options.work(TUNING);
-    let mut best_exact = f64::INFINITY;
-    for n in order {
-        let search = &mut searches[n];
+    let value = |search: &RateSearch<'_>| search.outlook.value;
+    let (mut budget, mut best_exact) = (options.work(TUNING), f64::INFINITY);
+    let ascending = |a: &&mut _, b: &&mut _| value(a).total_cmp(&value(b));
+    for search in searches.iter_mut().sorted_by(ascending) {
         budget -= search.refine(budget, best_exact)?;
         if search.outlook.is_exact() {
             best_exact = best_exact.min(search.outlook.value);
@@ -86,35 +74,28 @@ pub(super) fn with_best_route(
     }
     // Sequential routes always have an outlook, or an error has been returned.
     let best = best_route(&mut searches)?.ok_or(ModulationError::TooLarge(PHASE_LIMIT))?;
-    let (route, outlook) = (searches[best].route, &searches[best].outlook);
+    let outlook = &searches[best].outlook;
     if outlook.rate >= outlook.largest {
         let instead = match draft.rates {
             None => "remove --switching-rate or use a lower value",
             Some(_) => "divide all rates by the same number",
         };
         return refused(format!(
-            "the policy is unstable at a switching rate of {}, because too much time is spent on routes. The rate must be less than {:.6} (route {route}). To fix this, {instead}",
-            outlook.rate, outlook.largest
+            "the policy is unstable at a switching rate of {}, because too much time is spent on routes. The rate must be less than {:.6} (route {}). To fix this, {instead}",
+            outlook.rate, outlook.largest, outlook.route
         ));
     }
     let policy = MsrConfig {
-        route,
+        route: outlook.route,
         switching_rate: outlook.rate,
         ..draft
     };
-    let outlook = |route| {
-        let search = searches.iter().find(|search| search.route == route);
-        search.map(|search| search.outlook.clone())
-    };
-    let routes = candidates(options).into_iter().map(|route| RouteOption {
-        route,
-        outlook: outlook(route),
-    });
+    let routes = searches.into_iter().map(|search| search.outlook);
     Ok((policy, routes.collect()))
 }
 
-/// Returns the index of the best route. If it is only predicted to be better than a route with an
-/// exact value, it is evaluated exactly first, as far as the effort allows.
+/// Returns the index of the best route. If this is only a prediction and another route has an exact
+/// value, it is evaluated exactly first, as far as the effort allows.
 fn best_route(searches: &mut [RateSearch<'_>]) -> Result<Option<usize>, SynthesisError> {
     loop {
         let exact = searches.iter().filter(|search| search.outlook.is_exact());
@@ -153,7 +134,6 @@ pub(super) fn candidates(options: &SynthesisOptions) -> Vec<Route> {
 pub(super) struct RateSearch<'a> {
     workload: &'a Workload,
     options: &'a SynthesisOptions,
-    route: Route,
     pub modulation: Modulation,
     /// The results so far. The initial value is the prediction.
     outlook: Outlook,
@@ -179,9 +159,8 @@ impl<'a> RateSearch<'a> {
         let mut search = RateSearch {
             workload,
             options,
-            route,
             outlook: Outlook {
-                phases: modulation.phases.len(),
+                route,
                 largest: modulation.largest_stable_rate(workload),
                 rate: f64::NAN,
                 value: f64::INFINITY,
@@ -195,17 +174,12 @@ impl<'a> RateSearch<'a> {
         Ok(Some(search))
     }
 
-    /// Sets the results of the approximation of section 6.4.
     fn predict(&mut self) {
         let start = (0.5 / mean_size(self.workload)).min(0.5 * self.outlook.largest);
-        // If the time is over, the value is infinite, which ends the search.
-        let in_time = |rate: f64| {
-            let is_over = self.options.left().is_zero();
-            if is_over {
-                f64::INFINITY
-            } else {
-                self.approximation(rate)
-            }
+        // An infinite value ends the search.
+        let in_time = |rate: f64| match self.options.left().is_zero() {
+            true => f64::INFINITY,
+            false => self.approximation(rate),
         };
         let predicted = match self.fixed_rate().filter(|_| self.is_free()) {
             Some(rate) => (rate, self.approximation(rate)),
@@ -218,9 +192,8 @@ impl<'a> RateSearch<'a> {
         }
     }
 
-    /// Returns an upper limit for the search. It is not restrictive: if the setups are short and
-    /// the sizes of the types are very different, it can be useful to switch thousands of times per
-    /// job.
+    /// Returns an upper limit for the search. It is high, because for short setups and types of
+    /// very different sizes, it can be useful to switch thousands of times per job.
     fn ceiling(&self) -> f64 {
         let most = super::RATES.end() / mean_size(self.workload);
         self.outlook.largest.min(most)
@@ -240,62 +213,56 @@ impl<'a> RateSearch<'a> {
         Ok(Some(self.outlook.rate))
     }
 
-    fn value(&self, cost: &Cost) -> f64 {
-        cost.value(self.workload, self.options.objective)
+    fn value(&self, numbers: &[f64]) -> f64 {
+        analysis::value(numbers, self.workload, self.options.objective)
     }
 
     fn approximation(&self, rate: f64) -> f64 {
-        let modulation = self.modulation.at(rate);
-        self.value(&analysis::approximate(self.workload, &modulation))
+        self.by_bounds(rate, |bounds| bounds.approximation)
     }
 
-    fn lower_bound(&self, rate: f64) -> f64 {
-        let modulation = self.modulation.at(rate);
-        let bounds = |i| PaperBounds::new(&modulation.queue(self.workload, i));
-        let of_type = |i| bounds(i).lower.max(0.0);
-        let numbers = (0..self.workload.types().len()).map(of_type).collect();
-        self.value(&Cost { numbers })
+    fn by_bounds(&self, rate: f64, number: fn(&PaperBounds) -> f64) -> f64 {
+        let bounds = analysis::bounds(self.workload, &self.modulation.at(rate));
+        self.value(&bounds.iter().map(number).collect_vec())
     }
 
     fn exact(&self, rate: f64) -> Result<f64, AnalysisError> {
         let modulation = self.modulation.at(rate);
         let preemption = self.options.preemption;
-        let cost = analysis::exact(self.workload, &modulation, preemption, f64::INFINITY)?;
-        Ok(self.value(&cost))
+        let numbers = analysis::exact(self.workload, &modulation, preemption, f64::INFINITY)?;
+        Ok(self.value(&numbers))
     }
 
     /// Returns the switching rate if no search is needed: it is given, or switching is free.
     fn fixed_rate(&self) -> Option<f64> {
         let brisk = || super::SWITCHES_A_SIZE / mean_size(self.workload);
-        self.options
-            .switching_rate
-            .or_else(|| self.is_free().then(brisk))
+        let given = self.options.switching_rate;
+        given.or_else(|| self.is_free().then(brisk))
     }
 
-    /// Replaces the prediction by the exact values if this is within the budget, unless this cannot
-    /// be the best route. Returns the amount of work that was done.
+    /// Replaces the prediction by exact values if this is within the budget, unless this cannot be
+    /// the best route. Returns the work that was done.
     fn refine(&mut self, budget: f64, best: f64) -> Result<f64, SynthesisError> {
         let chain = self.modulation.at(self.outlook.rate);
-        let most = self.options.work(LAWS);
+        let most = self.options.work(DISTRIBUTIONS);
         let work = analysis::work(self.workload, &chain, self.options.preemption, most);
         self.outlook.within_reach = work <= most;
-        let is_settled = self.fixed_rate().is_some();
-        let efforts = if is_settled {
-            &[(1.0, 0.0)][..]
-        } else {
-            &EVALUATIONS
+        let is_fixed = self.fixed_rate().is_some();
+        let efforts = match is_fixed {
+            true => &[(1.0, 0.0)][..],
+            false => &EVALUATIONS,
         };
         let affordable = efforts.iter().find(|(n, _)| work * n <= budget);
         let Some((evaluations, tolerance)) = affordable.filter(|_| self.outlook.value.is_finite())
         else {
             return Ok(0.0);
         };
-        if is_settled {
+        if is_fixed {
             self.take_exact()?;
             return Ok(work);
         }
         if work > CHEAP && best.is_finite() {
-            let bound = |rate: f64| self.lower_bound(rate);
+            let bound = |rate: f64| self.by_bounds(rate, |bounds| bounds.lower.max(0.0));
             let (_, least) = minimum(bound, self.outlook.rate, self.ceiling(), 1e-2);
             if least > best {
                 return Ok(0.0);
@@ -309,7 +276,6 @@ impl<'a> RateSearch<'a> {
         self.options.preemption == Preemption::Full || self.modulation.phases.len() == 1
     }
 
-    /// Uses the exact value at the present rate, if there is one.
     fn take_exact(&mut self) -> Result<(), AnalysisError> {
         match self.exact(self.outlook.rate) {
             Ok(value) => (self.outlook.value, self.outlook.method) = (value, Method::ExactQbd),
@@ -326,7 +292,7 @@ impl<'a> RateSearch<'a> {
         };
         let (rate, value) = minimum(exact, self.outlook.predicted.0, self.ceiling(), tolerance);
         if !value.is_finite() {
-            // The same error occurs at the predicted rate, and it is returned there.
+            // The same error occurs at the predicted rate.
             return self.take_exact();
         }
         self.outlook.method = Method::ExactQbd;

@@ -1,11 +1,13 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use itertools::Itertools;
+
 use super::proof::solved;
 use super::route_and_rate::{self, RateSearch};
 use super::{
     PHASE_LIMIT, SynthesisError, SynthesisOptions, SynthesisOutcome, first_draft, refused,
 };
-use crate::analysis::{self, AnalysisError, Cost, PaperBounds, TypeQueue};
+use crate::analysis::{self, AnalysisError, PaperBounds, mean_response, weighted_response};
 use synth_multiresource::artifact::Route;
 use synth_multiresource::workload::Workload;
 
@@ -20,24 +22,23 @@ pub struct SweepPoint {
     pub mean_response: Option<f64>,
     /// Exact `Σ w_i E[T_i]`.
     pub weighted_response: Option<f64>,
-    /// The value of `E[T]` for the corrected lower bounds of theorem 8.
+    /// `E[T]` for the corrected lower bounds of theorem 8.
     pub lower: f64,
-    /// The value of `E[T]` for the approximation of section 6.4.
+    /// `E[T]` for the approximation of section 6.4.
     pub approximation: f64,
-    /// The value of `E[T]` for the corrected upper bounds of theorem 8.
+    /// `E[T]` for the corrected upper bounds of theorem 8.
     pub upper: f64,
 }
 
-/// Returns the cost of each possible route at `points` switching rates, which are on a logarithmic
-/// scale around the best one, and at the best switching rate itself.
+/// Returns the cost of each possible route at `points` switching rates on a logarithmic scale
+/// around the best one, and at the best one itself.
 ///
-/// The result is empty if all types can be served by a single schedule. If there is an interrupt or
-/// the deadline is reached, the points that have been computed so far are returned. The function
-/// `begun` is called after the program has been solved, before the first point is computed.
+/// The result is empty if a single schedule can serve all types. At an interrupt or the deadline,
+/// the points so far are returned. The function `begun` is called before the first point is
+/// computed, after the program has been solved.
 ///
 /// # Errors
-/// Same as [`super::synthesize`]. An error is also returned if no policy can stabilize the
-/// workload.
+/// Same as [`super::synthesize`]; also if no policy can stabilize the workload.
 pub fn sweep_switching_rates(
     workload: &Workload,
     options: &SynthesisOptions,
@@ -73,24 +74,21 @@ pub fn sweep_switching_rates(
                 return Ok(swept);
             }
             let modulation = search.modulation.at(switching_rate);
-            let types = 0..workload.types().len();
-            let queue = |i| TypeQueue::new(workload, &modulation, options.preemption, i);
-            let bounds: Vec<_> = types.map(|i| queue(i).bounds()).collect();
+            let bounds = analysis::bounds(workload, &modulation);
             let budget = options.work(POINT);
             let exact = match analysis::exact(workload, &modulation, options.preemption, budget) {
-                Ok(cost) => Some(cost),
+                Ok(numbers) => Some(numbers),
                 Err(error @ AnalysisError::Unstable(_)) => return Err(error.into()),
                 Err(_) => None,
             };
             let response = |number: fn(&PaperBounds) -> f64| {
-                let numbers = bounds.iter().map(number).collect();
-                Cost { numbers }.mean_response(workload)
+                mean_response(&bounds.iter().map(number).collect_vec(), workload)
             };
             swept.push(SweepPoint {
                 route,
                 switching_rate,
-                mean_response: exact.as_ref().map(|cost| cost.mean_response(workload)),
-                weighted_response: exact.as_ref().map(|cost| cost.weighted_response(workload)),
+                mean_response: exact.as_ref().map(|own| mean_response(own, workload)),
+                weighted_response: exact.as_ref().map(|own| weighted_response(own, workload)),
                 lower: response(|bounds| bounds.lower),
                 approximation: response(|bounds| bounds.approximation),
                 upper: response(|bounds| bounds.upper),

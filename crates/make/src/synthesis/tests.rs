@@ -99,8 +99,7 @@ fn selects_the_best_route() {
     let quantity = Quantity::MeanResponse;
     let mean = claim(&synthesized, quantity, None).unwrap().value;
     assert!(tried.iter().all(|tried| tried.value.unwrap() >= mean));
-    for option in &synthesized.routes {
-        let outlook = option.outlook.as_ref().unwrap();
+    for outlook in &synthesized.routes {
         assert!((outlook.predicted.0 / outlook.rate - 1.0).abs() < 0.01);
     }
 }

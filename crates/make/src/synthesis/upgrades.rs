@@ -1,4 +1,4 @@
-//! This module computes the load after an upgrade. It solves program (7) again for larger servers.
+//! The load after an upgrade, for which program (7) is solved again.
 
 use std::time::Instant;
 
@@ -10,8 +10,7 @@ use crate::program::{self, SolveLimits};
 use synth_multiresource::schedule::{Schedule, smallest_step};
 use synth_multiresource::workload::Fleet;
 
-/// All upgrades together get the fraction `1/PART` of the remaining time, if it is limited, and of
-/// the work.
+/// All upgrades together get `1/PART` of the work, and of the remaining time if this is limited.
 const PART: u32 = 10;
 
 /// The loads after upgrades do not need to be proven, so a search is only repeated once.
@@ -44,18 +43,16 @@ pub struct Upgrade {
     pub proven: bool,
 }
 
-/// Returns the load for each upgrade. For each shape (H), `known` lists schedules over all types,
-/// which also fit after an upgrade.
+/// Returns the load for each upgrade. `known` lists schedules over all types for each shape (H).
 pub fn upgrades(fleet: &Fleet, options: &SynthesisOptions, known: &[Vec<Schedule>]) -> Upgrades {
     let all = purchases(fleet);
     let end = options.end.map(|_| Instant::now() + options.left() / PART);
-    let limits = SolveLimits {
-        longer: LONGER,
-        work: options.limits.work / u64::from(PART) / all.len().max(1) as u64,
-        ..options.limits.clone()
-    };
     let options = SynthesisOptions {
-        limits,
+        limits: SolveLimits {
+            longer: LONGER,
+            work: options.limits.work / u64::from(PART) / all.len().max(1) as u64,
+            ..options.limits.clone()
+        },
         end,
         ..options.clone()
     };

@@ -119,7 +119,7 @@ pub(super) fn theorem8(workload: &Workload, load: f64) -> FigureResult<PaperFind
             let modulation = Modulation::new(workload, &at_rate(&policy, rate), PHASE_LIMIT)?;
             for i in 0..workload.types().len() {
                 let own = TypeQueue::new(workload, &modulation, Preemption::None, i);
-                let (queue, bounds) = (own.queue(), own.bounds());
+                let (queue, bounds) = (&own.queue, own.bounds());
                 let ahead = RelativeCompletions::new(queue).relative;
                 let served = queue
                     .environment()

@@ -3,16 +3,13 @@ use super::passages::{Passages, Time};
 use super::queue::{MOST_SERVERS, MsfqQueue, OneOrAllType};
 
 /// The approximation of MSFQ(ℓ) in section 5 of the Quickswap paper, which assumes that no phase is
-/// ever skipped.
-///
-/// The approximation assumes that phase 1 always starts with a heavy job and phase 2 with `k` light
-/// jobs. It is more accurate if the load is higher. It is not defined if the mean number of light
-/// jobs at the end of phase 1 is at most `k − 1`.
+/// ever skipped: phase 1 starts with a heavy job and phase 2 with `k` light jobs. It improves with
+/// the load, and needs more than `k − 1` light jobs at the end of phase 1 on average.
 ///
 /// The paper only uses moments of the phases: if a light job arrives at the age `A` of phases 4 and
 /// 1, its mean wait after these phases is `(λ₁E[A] − (k−1))⁺/(kμ₁)`. Here, the mean of the positive
-/// part is computed from the generating function instead. For `k = 32`, `ℓ = 31` and the rates 5.4
-/// and 0.6, this gives 12.205 for the `E[T]` of the light jobs, and the moments alone give 11.998.
+/// part is computed from the generating function. For `k = 32`, `ℓ = 31` and the rates 5.4 and 0.6,
+/// the `E[T]` of the light jobs is 12.205, and the moments alone give 11.998.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MsfqApproximation {
     /// The mean length of each of the phases 1 to 4 \[time\].
@@ -30,9 +27,8 @@ impl MsfqApproximation {
     }
 }
 
-/// Returns the length of phase 4 together with the following phase 1, the length of phases 2 to 4,
-/// and the mean length of each phase. Returns `None` if the mean length of phase 2 would not be
-/// positive.
+/// Returns the length of phase 4 with the following phase 1, the length of phases 2 to 4, and the
+/// mean length of each phase, or `None` if phase 2 would not have a positive length.
 fn phases(queue: &MsfqQueue, passages: &Passages) -> Option<(Time, Time, [f64; 4])> {
     let (light, heavy) = (queue.light.arrival_rate, queue.heavy);
     let one = Time::busy_period(heavy.arrival_rate, heavy.service_rate);
@@ -40,8 +36,8 @@ fn phases(queue: &MsfqQueue, passages: &Passages) -> Option<(Time, Time, [f64; 4
     let steps = &passages.down[queue.threshold..many];
     let slow = steps.iter().fold(Time::default(), |t, s| t.plus(s.0));
     let drain = passages.drains[queue.threshold];
-    // Phase 1 is a busy period that is started by the arrivals in phases 2 to 4. Phase 2 is a busy
-    // period that is started by all but `k − 1` of the arrivals in phases 4 and 1.
+    // Phase 1 is a busy period started by the arrivals in phases 2 to 4, and phase 2 one started by
+    // all but `k − 1` of the arrivals in phases 4 and 1.
     let (grows, shrinks) = (heavy.arrival_rate * one.mean, light * busy.mean);
     let rest = slow.mean + drain.mean;
     let full = shrinks * (drain.mean + grows * rest) - many as f64 * busy.mean;
@@ -58,9 +54,9 @@ fn phases(queue: &MsfqQueue, passages: &Passages) -> Option<(Time, Time, [f64; 4
         + heavy.arrival_rate * (full + rest) * one.square();
     let spread = noise / (1.0 - (grows * shrinks).powi(2));
     let other = own + shrinks.powi(2) * spread + slow.variance + drain.variance;
-    let time = |mean, variance| Time { mean, variance };
     let means = [first, full, slow.mean, drain.mean];
-    Some((time(away, spread), time(full + rest, other), means))
+    let away = Time::new(away, spread);
+    Some((away, Time::new(full + rest, other), means))
 }
 
 /// Returns the mean waiting time in an M/M/1 busy period that is started by all but `fewer` of the
@@ -88,8 +84,7 @@ impl MsfqQueue {
         };
         let age = |time: Time| time.square() / (2.0 * time.mean);
 
-        // For light jobs that arrive in phase 3, this is `∫ (n − (k−1))⁺` over the passages above
-        // `k − 1`.
+        // `∫ (n − (k−1))⁺` over the passages above `k − 1`, for light jobs that arrive in phase 3.
         let (mut jobs, mut area) = (full.service_rate * passages.busy.mean.powi(2), 0.0);
         for i in (self.threshold + 1..self.servers).rev() {
             jobs *= light.arrival_rate / (i as f64 * light.service_rate);
@@ -103,8 +98,7 @@ impl MsfqQueue {
             + area / full.service_rate;
         let light_waits = waits / (switched.mean + means[0]);
 
-        // A heavy job that arrives in phases 2 to 4 waits for the rest of them and for the heavy
-        // jobs that arrived in them before it.
+        // A heavy job that arrives in phases 2 to 4 waits for their rest and earlier heavy jobs.
         let later = age(switched) * (1.0 + heavy.offered());
         let waits = switched.mean * later + means[0] * in_busy_period(heavy, switched, 0.0);
         let heavy_waits = waits / (switched.mean + means[0]);

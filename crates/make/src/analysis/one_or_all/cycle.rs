@@ -1,18 +1,16 @@
 use super::passages::{Passages, Time};
 use super::queue::MsfqQueue;
 
-/// The mean values over one cycle of MSFQ, which lasts from the end of a phase 1 to the end of the
-/// next one. The same type is also used for the increments of these values for each additional
-/// light job at the start.
+/// The mean values over one cycle of MSFQ, from the end of a phase 1 to the end of the next one, or
+/// their increments for each additional light job at the start.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Cycle {
-    /// The time during which the system is empty, the time of phases 2 and 3, that of phase 4, and
-    /// that of phase 1 \[time\].
+    /// The times of the empty system, of phases 2 and 3, of phase 4, and of phase 1 \[time\].
     pub idle: f64,
     pub working: f64,
     pub draining: f64,
     pub heavy: f64,
-    /// The integrals of the number of light jobs and of the number of heavy jobs \[jobs × time\].
+    /// The integrals of the numbers of light and of heavy jobs \[jobs × time\].
     pub light_area: f64,
     pub heavy_area: f64,
     /// The mean and the mean square of the number of light jobs at the end of the cycle.
@@ -44,8 +42,7 @@ impl Cycle {
     }
 }
 
-/// The mean values over phases 2 and 3 (of length `W`) and phase 4 (of length `D`). The cycle is a
-/// linear function of these.
+/// The means over phases 2 and 3 (of length `W`) and phase 4 (`D`). The cycle is linear in these.
 #[derive(Clone, Copy, Default)]
 struct Before {
     /// `E[W]`, `E[D]`, `E[(W + D)²]`, `E[D²]`, `E[D(W + D)]`.
@@ -70,8 +67,7 @@ impl Before {
         }
     }
 
-    /// Adds phase 1, which starts with the heavy jobs that arrived in phases 2 to 4, while the
-    /// light jobs that arrived in phase 4 wait.
+    /// Adds phase 1, for the heavy jobs of phases 2 to 4, while the light ones of phase 4 wait.
     fn with_heavy(self, queue: &MsfqQueue) -> Cycle {
         let (light, heavy) = (queue.light.arrival_rate, queue.heavy);
         let busy = Time::busy_period(heavy.arrival_rate, heavy.service_rate);
@@ -79,7 +75,7 @@ impl Before {
         let pairs = heavy.arrival_rate.powi(2) * self.both_square;
         let phase = came * busy.mean;
         let phase_square = came * busy.square() + pairs * busy.mean * busy.mean;
-        // `E[D · length of phase 1]` is needed for the time that light jobs wait for heavy ones.
+        // `E[D · length of phase 1]`.
         let crossed = heavy.arrival_rate * busy.mean * self.together;
         let counted = self.drain_square + 2.0 * crossed + phase_square;
         let left = light * (self.draining + phase);
@@ -127,8 +123,7 @@ impl Cycles {
             from.push(Before::new(working, drains[j.min(l)], served).with_heavy(queue));
         }
         from[0] = from_empty(queue, &from[1]);
-        // Each light job beyond the first `k` adds a busy period, and it waits for the jobs before
-        // it.
+        // Each light job beyond the first `k` adds a busy period, and waits for the jobs before it.
         let (longest, drain) = (working.mean + drains[l].mean, drains[l].mean);
         let slope = Before {
             working: busy.mean,
@@ -153,12 +148,10 @@ impl Cycles {
     }
 
     /// Returns the mean values of a cycle that starts with `j` light jobs, including the effect of
-    /// the light jobs at its end on later cycles. Let `x` be the number of light jobs in excess of
-    /// `k`. Then `E[x]` and `E[x²]` follow from the condition that the mean and the mean square of
-    /// `j` are the same at both ends of a cycle. The result is the same for all `j ≥ k`.
-    ///
-    /// If `sign` is 1 instead of −1, the result is the sum of the magnitudes of all the terms that
-    /// are added or subtracted.
+    /// the light jobs at its end on later cycles. If `x` light jobs are in excess of `k`, then
+    /// `E[x]` and `E[x²]` follow from the condition that the mean and the mean square of `j` are
+    /// the same at both ends of a cycle. The result is the same for all `j ≥ k`. If `sign` is 1
+    /// instead of −1, the result is the sum of the magnitudes of all terms.
     fn effect(&self, j: usize, sign: f64) -> Cycle {
         let (cycle, j, k) = (self.from[j], j as f64, self.from.len() as f64 - 1.0);
         let first = (cycle.left + sign * j) / self.gap;
@@ -168,17 +161,12 @@ impl Cycles {
         cycle.plus(first, self.slope).plus(second, self.curve)
     }
 
-    pub(super) fn effects(&self) -> Vec<Cycle> {
-        (0..self.from.len()).map(|j| self.effect(j, -1.0)).collect()
-    }
-
-    pub(super) fn magnitudes(&self) -> Vec<Cycle> {
-        (0..self.from.len()).map(|j| self.effect(j, 1.0)).collect()
+    pub(super) fn effects(&self, sign: f64) -> Vec<Cycle> {
+        (0..self.from.len()).map(|j| self.effect(j, sign)).collect()
     }
 }
 
-/// Returns a cycle that starts with the empty system. If a busy period of heavy jobs leaves the
-/// system empty again, it is part of the same cycle.
+/// Returns a cycle from the empty system, with the heavy busy periods that leave it empty again.
 fn from_empty(queue: &MsfqQueue, light_first: &Cycle) -> Cycle {
     let (light, heavy, rate) = (queue.light, queue.heavy, queue.filling_rate());
     let busy = Time::busy_period(heavy.arrival_rate, heavy.service_rate);

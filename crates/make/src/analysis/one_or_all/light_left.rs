@@ -4,16 +4,14 @@ use rayon::prelude::*;
 use super::queue::MsfqQueue;
 use super::transforms::{C, iterate, reach};
 
-/// The values of several functions at equally spaced points on the circle `|z| = r`, starting at
-/// `z = r`. The trapezoidal rule gives the coefficients of `z^j` for `j < k`.
+/// Values of functions at equally spaced points on the circle `|z| = r`, starting at `z = r`. The
+/// trapezoidal rule gives the coefficients of `z^j` for `j < k`.
 struct Circle {
-    /// The results of [`iterate`] at the points of the upper half circle. The values at conjugate
-    /// points are conjugate.
+    /// The results of [`iterate`] at the points of the upper half circle; the others are conjugate.
     values: Vec<(Vec<C>, C)>,
     /// The values of `1 − z` at these points.
     gaps: Vec<C>,
-    /// The factors of the real and the imaginary parts of the values in each coefficient (k ×
-    /// points).
+    /// The factors of the real and imaginary parts in each coefficient (k × points).
     weights: [DMatrix<f64>; 2],
     /// The largest rounding errors of the coefficients, for functions of magnitude 1.
     noise: DVector<f64>,
@@ -22,10 +20,9 @@ struct Circle {
 impl Circle {
     fn new(queue: &MsfqQueue) -> Option<Self> {
         let k = queue.servers;
-        // The coefficients after `points` further ones cause an error of `(r/reach)^points`, which
-        // is at most 1e-17. Rounding errors are amplified by `r^-k`. If the coefficients do not
-        // decrease, this is at most 130 for `k ≤ 128`, and at most 20 000 otherwise, to save
-        // points.
+        // The later coefficients cause an error of `(r/reach)^points`, at most 1e-17. Rounding
+        // errors are amplified by `r^-k`. If the coefficients do not decrease, this is at most 130
+        // for `k ≤ 128`, and at most 20 000 otherwise, to save points.
         let points = if k <= 128 { 8 * k.max(8) } else { 4 * k };
         let radius = reach(queue) * 1e-17_f64.powf(1.0 / points as f64);
         let radius = radius.min(0.995);
@@ -62,7 +59,6 @@ impl Circle {
 /// The probabilities that there are fewer than `k` light jobs at the end of phase 1.
 pub(super) struct LightAtPhaseEnd {
     pub few: DVector<f64>,
-    /// The factors of the equations that determine these probabilities.
     equations: LU<f64, Dyn, Dyn>,
     /// The largest rounding error of each equation.
     noise: DVector<f64>,
@@ -91,13 +87,7 @@ impl LightAtPhaseEnd {
         })
     }
 
-    /// Returns `true` if the values are valid probabilities, up to rounding errors.
-    pub(super) fn is_distribution(&self) -> bool {
-        self.few.iter().all(|p| *p > -1e-9) && self.few.sum() < 1.0 + 1e-9
-    }
-
-    /// Returns the largest rounding error of a function of the probabilities that has these
-    /// derivatives.
+    /// Returns the largest rounding error of a function with these derivatives.
     pub(super) fn error(&self, derivatives: &DVector<f64>) -> f64 {
         // If `P M = L U`, adding `e` to the right-hand side of `M x` changes `d·x` by `(M⁻ᵀ d)·e`.
         let (l, u) = (self.equations.l(), self.equations.u());
@@ -110,10 +100,8 @@ impl LightAtPhaseEnd {
     }
 }
 
-/// Returns the probabilities that a light job that arrives in phase 4 or 1 is preceded by
-/// `0, …, k − 1` light jobs that arrived in the same phases. This assumes that no phase is skipped,
-/// so that `F_∞` is the generating function of the number of all these arrivals, whose mean is
-/// `mean`.
+/// Returns the probabilities that `0, …, k − 1` light jobs arrived before a light job in the same
+/// phases 4 and 1. If no phase is skipped, `F_∞` is their generating function, with this `mean`.
 pub(super) fn few_before(queue: &MsfqQueue, mean: f64) -> Option<DMatrix<f64>> {
     let circle = Circle::new(queue)?;
     let age = |m: usize, _| (1.0 - circle.values[m].1) / (mean * circle.gaps[m]);

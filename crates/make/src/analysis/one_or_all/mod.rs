@@ -1,5 +1,4 @@
-//! This module contains an exact analysis of strict MSFQ(ℓ) on a one-or-all system. The number of
-//! jobs is not truncated.
+//! An exact analysis of strict MSFQ(ℓ) on a one-or-all system, without truncation.
 //!
 //! In phase 1, the heavy jobs (`λ_k`, `μ_k`) are served one at a time until there are no more of
 //! them. After that, the light jobs (`λ₁`, `μ₁`) are served, up to `k` at a time, until at most `ℓ`
@@ -15,18 +14,16 @@
 //! `Π(z) = Σ_{i<k} p_i (g_i(z) − f(z) y(z)^i) + f(z) Π(y(z))`.
 //!
 //! Here, `g_i` is the generating function of the number of light jobs at the end of a cycle that
-//! starts with `i < k` of them, and `f(z) y(z)^i` is the same for `i ≥ k` (see `transforms.rs`). If
-//! we iterate `z → y(z) → 1`, we get `Π` as a function of `p_0 … p_{k−1}`, and these are determined
-//! by the first `k` coefficients (see `light_left.rs`). The mean values are computed by
-//! renewal-reward over a cycle, whose integrals are quadratic in `j` for `j ≥ k` (see `cycle.rs`).
-//! The number of operations is `O(k³) + O(k² n)`, where `n` grows as `1/(1 − y'(1))` if the load
-//! approaches 1.
+//! starts with `i < k` of them, and `f(z) y(z)^i` is the same for `i ≥ k` (see `transforms.rs`).
+//! The iteration `z → y(z) → 1` gives `Π` as a function of `p_0 … p_{k−1}`, which are determined by
+//! the first `k` coefficients (see `light_left.rs`). The means are computed by renewal-reward over
+//! a cycle, whose integrals are quadratic in `j` for `j ≥ k` (see `cycle.rs`). The number of
+//! operations is `O(k³) + O(k² n)`, where `n` grows as `1/(1 − y'(1))` if the load approaches 1.
 //!
-//! The light jobs may be served for a time that is `e^k` times as long as their size before only
-//! `ℓ` of them are left. In order not to lose digits, we store each transform as its difference
-//! from 1 and each time as a mean and a variance, and the increment for one more light job is never
-//! computed as the difference of two cycles. There is a bound on the rounding errors, and no
-//! results are returned if the relative error may be greater than `10⁻⁹`.
+//! The light jobs may be served for `e^k` times their size before only `ℓ` of them are left. In
+//! order not to lose digits, we store each transform as its difference from 1 and each time as a
+//! mean and a variance, and the increment for one more light job is never the difference of two
+//! cycles. No results are returned if the rounding error may be greater than `10⁻⁹`.
 
 mod approximation;
 mod cycle;
@@ -36,11 +33,12 @@ mod queue;
 mod transforms;
 
 pub use approximation::MsfqApproximation;
-pub use queue::{MOST_SERVERS, MsfqError, MsfqQueue, OneOrAllType};
+pub use queue::{MsfqError, MsfqQueue, OneOrAllType};
 
 use cycle::{Cycle, Cycles};
 use light_left::LightAtPhaseEnd;
 use nalgebra::DVector;
+use queue::MOST_SERVERS;
 
 /// The mean values for the light jobs and for the heavy jobs.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -61,6 +59,12 @@ impl MsfqMeans {
         let rates = queue.light.arrival_rate + queue.heavy.arrival_rate;
         self.number.iter().sum::<f64>() / rates
     }
+
+    fn are_above_sizes(&self, queue: &MsfqQueue) -> bool {
+        let sizes = [queue.light, queue.heavy].map(|stream| 1.0 / stream.service_rate);
+        let mut each = self.response.iter().zip(sizes);
+        each.all(|(response, size)| response.is_finite() && *response >= size * (1.0 - self.error))
+    }
 }
 
 const MOST_ERROR: f64 = 1e-9;
@@ -69,9 +73,8 @@ impl MsfqQueue {
     /// Returns the exact mean number of jobs and the exact mean response times.
     ///
     /// # Errors
-    /// Returns an error if there are more than [`MOST_SERVERS`] servers, if the load is so close to
-    /// 1 that the number of steps is too large, or if the relative rounding error may be greater
-    /// than `10⁻⁹`.
+    /// Returns an error for more than [`MOST_SERVERS`] servers, for too many steps because the load
+    /// is close to 1, or if the relative rounding error may be greater than `10⁻⁹`.
     pub fn means(&self) -> Result<MsfqMeans, MsfqError> {
         let refused = |why: String| Err(MsfqError(why));
         if self.servers > MOST_SERVERS {
@@ -87,21 +90,23 @@ impl MsfqQueue {
             ));
         };
         let means = self.with(&left);
-        if means.error < MOST_ERROR && left.is_distribution() && means.is_sensible(self) {
-            Ok(means)
-        } else {
-            refused("the exact means have too few digits because of rounding errors".into())
+        let is_distribution = left.few.iter().all(|p| *p > -1e-9) && left.few.sum() < 1.0 + 1e-9;
+        match means.error < MOST_ERROR && is_distribution && means.are_above_sizes(self) {
+            true => Ok(means),
+            false => {
+                refused("the exact means have too few digits because of rounding errors".into())
+            }
         }
     }
 
     fn with(&self, left: &LightAtPhaseEnd) -> MsfqMeans {
         let cycles = Cycles::new(self);
-        let effects = cycles.effects();
+        let effects = cycles.effects(-1.0);
         let all = over(&left.few, &effects);
         let (areas, length) = (all.areas(), all.length());
         let number = areas.map(|area| area / length);
-        let size = over(&left.few.abs(), &cycles.magnitudes());
-        // The sums only have positive terms, but `1 − ρ` loses digits if `ρ` is close to 1.
+        let size = over(&left.few.abs(), &cycles.effects(1.0));
+        // The terms of the sums are positive, but `1 − ρ` loses digits if `ρ` is close to 1.
         let rounding = (self.servers + 8) as f64 + 4.0 / (1.0 - self.load());
         let error = |n: usize| {
             let moved = |cycle: &Cycle| cycle.areas()[n] - number[n] * cycle.length();
@@ -123,21 +128,11 @@ impl MsfqQueue {
     }
 }
 
-/// Returns the mean over all cycles. A cycle starts with `j < k` light jobs with probability `p_j`,
-/// and with at least `k` light jobs otherwise.
+/// Returns the mean over all cycles. They start with `j < k` light jobs with probability `p_j`.
 fn over(few: &DVector<f64>, cycles: &[Cycle]) -> Cycle {
     let many = Cycle::default().plus((1.0 - few.sum()).max(0.0), cycles[few.len()]);
     let each = few.iter().zip(cycles);
     each.fold(many, |sum, (p, cycle)| sum.plus(*p, *cycle))
-}
-
-impl MsfqMeans {
-    /// Returns whether no mean response time is less than the mean size.
-    fn is_sensible(&self, queue: &MsfqQueue) -> bool {
-        let sizes = [queue.light, queue.heavy].map(|stream| 1.0 / stream.service_rate);
-        let mut each = self.response.iter().zip(sizes);
-        each.all(|(response, size)| response.is_finite() && *response >= size * (1.0 - self.error))
-    }
 }
 
 #[cfg(test)]

@@ -1,7 +1,6 @@
 use super::queue::MsfqQueue;
 
-/// The mean and the variance of a time. If two times are independent, both values can be added
-/// without cancellation.
+/// The mean and the variance of a time, which independent times add up without cancellation.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Time {
     pub mean: f64,
@@ -9,11 +8,12 @@ pub(super) struct Time {
 }
 
 impl Time {
+    pub(super) fn new(mean: f64, variance: f64) -> Time {
+        Time { mean, variance }
+    }
+
     pub(super) fn plus(self, other: Time) -> Time {
-        Time {
-            mean: self.mean + other.mean,
-            variance: self.variance + other.variance,
-        }
+        Time::new(self.mean + other.mean, self.variance + other.variance)
     }
 
     pub(super) fn square(self) -> f64 {
@@ -21,24 +21,17 @@ impl Time {
     }
 
     fn exponential(rate: f64) -> Time {
-        Time {
-            mean: 1.0 / rate,
-            variance: 1.0 / (rate * rate),
-        }
+        Time::new(1.0 / rate, 1.0 / (rate * rate))
     }
 
     pub(super) fn busy_period(arrivals: f64, service: f64) -> Time {
         let gap = service - arrivals;
-        Time {
-            mean: 1.0 / gap,
-            variance: (service + arrivals) / gap.powi(3),
-        }
+        Time::new(1.0 / gap, (service + arrivals) / gap.powi(3))
     }
 }
 
 pub(super) struct Passages {
-    /// For each `i < k`, the time of the passage from level `i + 1` to level `i`, and the integral
-    /// of the number of light jobs during this time.
+    /// For `i < k`, the time from level `i + 1` to `i`, and the integral of the light jobs in it.
     pub down: Vec<(Time, f64)>,
     /// The length of phase 4 for each number `m ≤ ℓ` of jobs at its start.
     pub drains: Vec<Time>,
@@ -57,17 +50,13 @@ impl Passages {
             let (above, area) = down[i];
             let service = i as f64 * queue.light.service_rate;
             let mean = (1.0 + rate * above.mean) / service;
-            // We have `X = H + B (X' + X)`, where `B` is 1 with the probability `λ/(λ + iμ)` and 0
-            // otherwise. The variance is the sum of `own`, which is due to `H` and `X'`, and
-            // `often`, which is due to `B`, divided by the probability that `B = 0`.
+            // `X = H + B (X' + X)`, where `B` is 1 with probability `λ/(λ + iμ)`. The variance is
+            // `own` (of `H` and `X'`) plus `often` (of `B`), over the probability that `B = 0`.
             let again = above.mean + mean;
             let up = rate / (rate + service);
             let own = 1.0 / (rate + service).powi(2) + up * above.variance;
             let often = up * (1.0 - up) * again * again;
-            let time = Time {
-                mean,
-                variance: (own + often) * (rate + service) / service,
-            };
+            let time = Time::new(mean, (own + often) * (rate + service) / service);
             down[i - 1] = (time, (i as f64 + rate * area) / service);
         }
         let mut drains = vec![Time::default()];

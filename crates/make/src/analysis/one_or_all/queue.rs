@@ -27,12 +27,10 @@ pub struct MsfqQueue {
 #[error("{0}")]
 pub struct MsfqError(pub(super) String);
 
-/// The maximum number of servers.
-pub const MOST_SERVERS: usize = 1024;
+pub(super) const MOST_SERVERS: usize = 1024;
 
 impl MsfqQueue {
-    /// Creates a system that can serve up to `servers` ≥ 1 light jobs at the same time, or a single
-    /// heavy job.
+    /// Creates a system that serves up to `servers` ≥ 1 light jobs or a single heavy job at a time.
     ///
     /// # Errors
     /// Returns an error if `ℓ ≥ k` or if the load is at least 1.
@@ -49,17 +47,15 @@ impl MsfqQueue {
             heavy,
         };
         let load = queue.load();
-        if threshold >= servers {
+        let why = if threshold >= servers {
             let most = servers - 1;
-            let why = format!("the threshold ℓ is {threshold}, expected 0 to {most}");
-            Err(MsfqError(why))
+            format!("the threshold ℓ is {threshold}, expected 0 to {most}")
         } else if load < 1.0 {
-            Ok(queue)
+            return Ok(queue);
         } else {
-            Err(MsfqError(format!(
-                "the load is {load}, expected less than 1"
-            )))
-        }
+            format!("the load is {load}, expected less than 1")
+        };
+        Err(MsfqError(why))
     }
 
     /// Returns the load `λ₁/(kμ₁) + λ_k/μ_k`.

@@ -1,16 +1,19 @@
 #![allow(clippy::unwrap_used)]
 use super::*;
 
-fn queue(servers: usize, threshold: usize, rates: [f64; 2]) -> MsfqQueue {
-    let stream = |arrival_rate| OneOrAllType {
+fn stream(arrival_rate: f64, service_rate: f64) -> OneOrAllType {
+    OneOrAllType {
         arrival_rate,
-        service_rate: 1.0,
-    };
-    MsfqQueue::new(servers, threshold, stream(rates[0]), stream(rates[1])).unwrap()
+        service_rate,
+    }
 }
 
-/// There are `k = 32` servers, nine of ten jobs are light, the mean size is 1 and the rate is 6.
-/// The expected values are the result of an independent computation.
+fn queue(servers: usize, threshold: usize, rates: [f64; 2]) -> MsfqQueue {
+    let [light, heavy] = rates.map(|rate| stream(rate, 1.0));
+    MsfqQueue::new(servers, threshold, light, heavy).unwrap()
+}
+
+/// The expected values are from an independent computation.
 #[test]
 fn matches_known_response_times_at_rate_6() {
     for (threshold, expected) in [(0, 67.8704), (1, 21.2779), (8, 10.6579), (31, 11.4467)] {
@@ -20,9 +23,8 @@ fn matches_known_response_times_at_rate_6() {
     }
 }
 
-/// The expected values are from an independent computation of the approximation in the paper. For
-/// the light jobs, it gives 12.2146, which is 0.08 % more than the value expected here (see
-/// [`MsfqApproximation`]).
+/// The expected values are from an independent computation. For the light jobs, the approximation
+/// in the paper gives 12.2146, which is 0.08 % more than expected here (see [`MsfqApproximation`]).
 #[test]
 fn approximation_matches_known_values_at_rate_6() {
     let queue = queue(32, 31, [5.4, 0.6]);
@@ -69,10 +71,7 @@ impl State {
 
 /// The strict policy as a Markov chain with a limited number of jobs.
 struct Chain {
-    servers: usize,
-    threshold: usize,
-    light: OneOrAllType,
-    heavy: OneOrAllType,
+    queue: MsfqQueue,
     most: usize,
 }
 
@@ -80,7 +79,7 @@ impl Chain {
     fn phase_1_ends(&self, light: usize) -> State {
         match light {
             0 => State::Empty,
-            n if n > self.threshold => State::Light(n, 0),
+            n if n > self.queue.threshold => State::Light(n, 0),
             n => State::Drain(n, 0, 0),
         }
     }
@@ -93,8 +92,9 @@ impl Chain {
     }
 
     fn moves(&self, from: State) -> [(State, f64); 3] {
-        let served = |n: usize| n as f64 * self.light.service_rate;
-        let (light, heavy, (next, rate)) = match from {
+        let MsfqQueue { light, heavy, .. } = self.queue;
+        let served = |n: usize| n as f64 * light.service_rate;
+        let (more, heavier, (next, rate)) = match from {
             State::Empty => (
                 self.phase_1_ends(1),
                 State::Heavy(0, 1),
@@ -105,16 +105,16 @@ impl Chain {
                     1 => self.phase_1_ends(n),
                     h => State::Heavy(n, h - 1),
                 };
-                let rate = self.heavy.service_rate;
+                let rate = heavy.service_rate;
                 (State::Heavy(n + 1, h), State::Heavy(n, h + 1), (next, rate))
             }
             State::Light(n, h) => {
                 let next = match n - 1 {
-                    left if left > self.threshold => State::Light(left, h),
+                    left if left > self.queue.threshold => State::Light(left, h),
                     0 => self.phase_4_ends(0, h),
                     left => State::Drain(left, 0, h),
                 };
-                let rate = served(n.min(self.servers));
+                let rate = served(n.min(self.queue.servers));
                 (State::Light(n + 1, h), State::Light(n, h + 1), (next, rate))
             }
             State::Drain(m, q, h) => {
@@ -130,8 +130,8 @@ impl Chain {
             }
         };
         [
-            (light, self.light.arrival_rate),
-            (heavy, self.heavy.arrival_rate),
+            (more, light.arrival_rate),
+            (heavier, heavy.arrival_rate),
             (next, rate),
         ]
     }
@@ -189,23 +189,12 @@ fn means_match_the_truncated_chain() {
         (4, 1.6, 1.0, 0.3, 1.5),
     ];
     for (servers, light, light_service, heavy, heavy_service) in systems {
-        let stream = |arrival_rate, service_rate| OneOrAllType {
-            arrival_rate,
-            service_rate,
-        };
         let light = stream(light, light_service);
         let heavy = stream(heavy, heavy_service);
         for threshold in 0..servers {
             let queue = MsfqQueue::new(servers, threshold, light, heavy).unwrap();
             let found = queue.means().unwrap().number;
-            let most = 120;
-            let chain = Chain {
-                servers,
-                threshold,
-                light,
-                heavy,
-                most,
-            };
+            let chain = Chain { queue, most: 120 };
             for (found, expected) in found.into_iter().zip(chain.mean_numbers()) {
                 let off = found / expected - 1.0;
                 assert!(off.abs() < 1e-7, "{queue:?}: {found} {expected}");
@@ -215,10 +204,6 @@ fn means_match_the_truncated_chain() {
 }
 
 fn systems(servers: usize) -> impl Iterator<Item = (OneOrAllType, OneOrAllType)> {
-    let stream = |arrival_rate, service_rate| OneOrAllType {
-        arrival_rate,
-        service_rate,
-    };
     let loads = [[0.01, 0.02], [0.3, 0.1], [0.1, 0.7], [0.6, 0.37]];
     let apart = [1e-6, 0.07, 1.0, 300.0, 1e6];
     let both = loads.into_iter();
@@ -290,11 +275,7 @@ fn limits_match_queues_of_one_type() {
 
 #[test]
 fn rejects_unsolvable_systems() {
-    let stream = |arrival_rate| OneOrAllType {
-        arrival_rate,
-        service_rate: 1.0,
-    };
-    let new = |k, l, light, heavy| MsfqQueue::new(k, l, stream(light), stream(heavy));
+    let new = |k, l, light, heavy| MsfqQueue::new(k, l, stream(light, 1.0), stream(heavy, 1.0));
     let threshold = new(4, 4, 1.0, 0.5).unwrap_err();
     let unstable = new(4, 0, 2.0, 0.5).unwrap_err();
     let large = queue(2000, 0, [100.0, 0.5]).means().unwrap_err();

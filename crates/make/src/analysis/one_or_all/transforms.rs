@@ -4,8 +4,8 @@ use super::queue::MsfqQueue;
 
 pub(super) type C = Complex<f64>;
 
-/// Returns `1 − b`, where `b` is the transform of an M/M/1 busy period at `s`, without
-/// cancellation. The result is the root `e` of `λ e² + (μ − λ + s) e = s` that is 0 if `s` is 0.
+/// Returns `1 − b` without cancellation, where `b` is the transform of an M/M/1 busy period: the
+/// root `e` of `λ e² + (μ − λ + s) e = s` that is 0 if `s` is 0.
 fn busy_period(arrivals: f64, service: f64, s: C) -> C {
     let gap = s + (service - arrivals);
     2.0 * s / (gap + (gap * gap + 4.0 * arrivals * s).sqrt())
@@ -14,9 +14,8 @@ fn busy_period(arrivals: f64, service: f64, s: C) -> C {
 impl MsfqQueue {
     /// Returns the rate of arrivals to the empty system of either a light job or a heavy job in
     /// whose busy period a light job arrives. After any other heavy job, the system is empty again,
-    /// and this is counted as a part of the same cycle. Otherwise, almost all cycles would be of
-    /// this kind if light jobs are rare, and their rounding errors would be larger than the
-    /// probabilities of all other cycles.
+    /// and this is a part of the same cycle. Otherwise, almost all cycles would be of this kind if
+    /// light jobs are rare, with rounding errors larger than the probabilities of the other cycles.
     pub(super) fn filling_rate(&self) -> f64 {
         let (light, heavy) = (self.light.arrival_rate, self.heavy);
         let followed = busy_period(heavy.arrival_rate, heavy.service_rate, light.into());
@@ -47,8 +46,7 @@ impl Point {
     /// Computes the values at `z = 1 − u`.
     fn new(queue: &MsfqQueue, u: C) -> Self {
         let (light, heavy, k) = (queue.light, queue.heavy, queue.servers);
-        // The exponents of the light arrivals that are counted, and of the heavy arrivals with
-        // their busy periods.
+        // The exponents of the light arrivals, and of the heavy arrivals with their busy periods.
         let w = light.arrival_rate * u;
         let alone = busy_period(heavy.arrival_rate, heavy.service_rate, w);
         let sigma = heavy.arrival_rate * alone;
@@ -58,10 +56,9 @@ impl Point {
         // `losses[i]` is one minus the factor for the passage from `i` light jobs to `i − 1`.
         let mut losses = vec![next; k + 1];
         for i in (1..k).rev() {
-            let leaves = if i <= queue.threshold {
-                sigma + w
-            } else {
-                sigma + light.arrival_rate * losses[i + 1]
+            let leaves = match i <= queue.threshold {
+                true => sigma + w,
+                false => sigma + light.arrival_rate * losses[i + 1],
             };
             losses[i] = leaves / (i as f64 * light.service_rate + leaves);
         }
@@ -93,9 +90,8 @@ impl Point {
     }
 }
 
-/// Returns a radius of at most √2 up to which the sums in [`iterate`] are power series. It is the
-/// square root of the largest of the radii 2, 1.5, 1.25, … for which all transforms exist and
-/// `y(z) < z`, or 1 if there is no such radius.
+/// Returns a radius up to which the sums in [`iterate`] are power series: the square root of the
+/// largest of the radii 2, 1.5, 1.25, … for which all transforms exist and `y(z) < z`, or else 1.
 pub(super) fn reach(queue: &MsfqQueue) -> f64 {
     let exists = |radius: &f64| {
         let point = Point::new(queue, C::from(1.0 - radius));
@@ -105,9 +101,8 @@ pub(super) fn reach(queue: &MsfqQueue) -> f64 {
     radii.find(exists).map_or(1.0, f64::sqrt)
 }
 
-/// Returns `Σ_n F_n(z) a_i(z_n)` for each `i < k`, where `a_i = g_i − f y^i`, and `F_∞(z)`. Here,
-/// `z_0 = 1 − u`, `z_{n+1} = y(z_n)`, and `F_n` is the product of the first `n` factors `f`.
-/// Returns `None` if the number of steps is too large.
+/// Returns `Σ_n F_n(z) a_i(z_n)` (k) and `F_∞(z)`, or `None` after too many steps. Here, `F_n` is
+/// the product of `n` factors `f`, `a_i = g_i − f y^i`, `z_0 = 1 − u`, and `z_{n+1} = y(z_n)`.
 pub(super) fn iterate(queue: &MsfqQueue, u: C) -> Option<(Vec<C>, C)> {
     let mut sums = vec![C::ZERO; queue.servers];
     let (mut u, mut product) = (u, C::ONE);

@@ -1,15 +1,14 @@
-//! This module enumerates all schedules whose worth is close to 1. It is a depth-first search in
-//! which the types are sorted by their value per unit of cost. The gain from the free capacity is
-//! at most its price multiplied by the efficiency of the next type, for any prices.
+//! A depth-first search for all schedules whose worth is close to 1. The types are sorted by their
+//! value per unit of cost. For any prices, the gain from the free capacity is at most its price
+//! multiplied by the efficiency of the next type.
 
 use synth_multiresource::schedule::{DepthFirst, Item, Packing, Schedule};
 
 /// The scale of the integer values, which is the approximate cost of the whole server.
 const SERVER: f64 = (1_u64 << 50) as f64;
 
-/// Calls `visit` for each schedule whose worth is greater than `1 − slack`, until it returns
-/// `false` or the node limit is reached. The `prices` of a unit of each resource (R) only guide the
-/// search.
+/// Calls `visit` for each schedule that is worth more than `1 − slack`, until it returns `false` or
+/// the node limit is reached. The `prices` of a unit of each resource (R) only guide the search.
 pub(super) fn near(
     packing: &Packing,
     values: &[f64],
@@ -71,10 +70,9 @@ fn walk(packing: &Packing, values: &[f64], prices: &[f64]) -> DepthFirst<i128> {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
-    use crate::program::tests::model;
+    use crate::tests::model;
     use synth_multiresource::schedule::enumerate;
 
-    /// The worth of the schedule `(0, 5, 0)` is 1, and all schedules worth more than 0.9 are found.
     #[test]
     fn finds_all_near_optimal_schedules_once() {
         let packing = Packing::new(&model("section7"));

@@ -1,10 +1,9 @@
 //! This module solves systems of linear equations with integer coefficients exactly.
 //!
-//! First, elimination modulo a prime number `p` is used to find independent rows and columns and to
-//! compute an inverse. Then `A x = b` is solved modulo p², p³, … (Dixon, Numerische Mathematik 40,
-//! 1982). The fractions are computed by Euclid's algorithm (Wang, SYMSAC 1981) and verified with
-//! integers. If `p` is a divisor of the determinant, there is no result, even if the matrix is
-//! regular. The probability of this is `10⁻⁷` for 200 equations.
+//! Elimination modulo a prime number `p` finds independent rows and columns and an inverse. Then
+//! `A x = b` is solved modulo p², p³, … (Dixon, Numerische Mathematik 40, 1982). The fractions are
+//! computed by Euclid's algorithm (Wang, SYMSAC 1981) and verified with integers. There is no
+//! result if `p` divides the determinant, which has a probability of `10⁻⁷` for 200 equations.
 
 use num_bigint::BigInt;
 use num_integer::Integer;
@@ -13,7 +12,6 @@ use num_traits::{One, Signed, ToPrimitive, Zero};
 /// The prime number. The product of two residues is less than 2⁶².
 const P: u64 = (1 << 31) - 1;
 
-/// Fractions with a common denominator, which is positive.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Fractions {
     pub numerators: Vec<BigInt>,
@@ -30,7 +28,7 @@ impl Fractions {
     }
 }
 
-/// A set of rows that are independent modulo the prime number. The rows are added one at a time.
+/// A set of rows that are independent modulo the prime number.
 #[derive(Default)]
 pub(super) struct Echelon {
     /// The pivot column, and the reduced row, which is 1 at its pivot and 0 at the previous pivots.
@@ -81,8 +79,7 @@ pub(super) fn solve(matrix: &[Vec<u32>], right: &[BigInt]) -> Option<Fractions> 
             *r = (&*r - product) / P;
         }
         modulus *= P;
-        // The distance between two trials grows, so all of them together cost no more than the last
-        // one.
+        // The distance between trials grows, so all together cost no more than the last one.
         if step == next || step == most {
             next = step + step.div_ceil(2);
             let found = reconstruct(&lifted, &modulus);
@@ -128,7 +125,7 @@ fn inverse(matrix: &[Vec<u32>]) -> Option<Vec<Vec<u64>>> {
     Some(rows.into_iter().map(|mut row| row.split_off(n)).collect())
 }
 
-/// Returns the next digit of the solution, which is equal to `A⁻¹ r` modulo the prime number.
+/// Returns the next digit of the solution, `A⁻¹ r` modulo the prime number.
 fn digit(inverse: &[Vec<u64>], residual: &[BigInt]) -> Vec<u64> {
     let p = BigInt::from(P);
     let residue = |r: &BigInt| r.mod_floor(&p).to_u64().expect("a residue is below p");
@@ -141,9 +138,9 @@ fn digit(inverse: &[Vec<u64>], residual: &[BigInt]) -> Vec<u64> {
     inverse.iter().map(product).collect()
 }
 
-/// Returns the number of digits that determine the solution. By Cramer's rule, the numerators and
-/// the denominator are determinants, and by Hadamard's inequality, they are at most the product of
-/// the norms of the rows. The modulus must be greater than twice the square of this.
+/// Returns the number of digits that determine the solution. The modulus must be greater than twice
+/// the square of the product of the norms of the rows, which bounds the numerators and the
+/// denominator by Cramer's rule and Hadamard's inequality.
 fn digits(matrix: &[Vec<u32>], right: &[BigInt]) -> usize {
     let largest = right.iter().map(BigInt::bits).max().unwrap_or(0) as f64;
     let n = matrix.len() as f64;
@@ -180,19 +177,16 @@ fn reconstruct(residues: &[BigInt], modulus: &BigInt) -> Option<Fractions> {
 
 fn symmetric(value: &BigInt, modulus: &BigInt) -> BigInt {
     let rest = value.mod_floor(modulus);
-    if &rest * 2_u32 > *modulus {
-        rest - modulus
-    } else {
-        rest
+    match &rest * 2_u32 > *modulus {
+        true => rest - modulus,
+        false => rest,
     }
 }
 
 /// Returns the denominator of a fraction with this residue and a numerator of at most `most`.
 fn small_denominator(residue: &BigInt, modulus: &BigInt, most: &BigInt) -> BigInt {
-    let (mut r, mut s) = (
-        (modulus.clone(), residue.clone()),
-        (BigInt::zero(), BigInt::one()),
-    );
+    let mut r = (modulus.clone(), residue.clone());
+    let mut s = (BigInt::zero(), BigInt::one());
     while r.1 > *most {
         let (quotient, rest) = r.0.div_rem(&r.1);
         let next = s.0 - quotient * &s.1;

@@ -1,8 +1,9 @@
 #![allow(clippy::unwrap_used)]
 
 use super::*;
-use crate::program::tests::{model, random_workload};
+use crate::program::tests::{common_and_rare, random_workload};
 use crate::program::{self, SolveLimits};
+use crate::tests::{model, one_server};
 use synth_multiresource::schedule::enumerate;
 
 const NODES: u64 = 1_000_000;
@@ -42,8 +43,7 @@ fn verify(workload: &Workload, found: &ExactLoad) {
     }
 }
 
-/// The load of appendix J of the MSR paper is 131/200 for every mix, and the network is the
-/// bottleneck.
+/// The network is the bottleneck of appendix J of the MSR paper, so every mix has this load.
 #[test]
 fn exact_load_of_appendix_j() {
     let workload = model("vms");
@@ -55,7 +55,6 @@ fn exact_load_of_appendix_j() {
     verify(&workload, &found);
 }
 
-/// For section 7 at load 0.9, `(0, 0, 2)` and `(1, 4, 0)` are each used half of the time.
 #[test]
 fn exact_load_of_section_seven() {
     let workload = model("section7");
@@ -84,10 +83,11 @@ fn random_systems_are_solved_exactly() {
 
 #[test]
 fn handles_fewer_schedules_than_tight_types() {
-    let text = "kind: multiresource\ntime_unit: s\nserver: {capacity: {cpu: 3, disk: 3}}\njobs:
-  - {name: a, demand: {cpu: 2}, arrival_rate: .3, mean_size: 1}
-  - {name: b, demand: {disk: 2}, arrival_rate: .1, mean_size: 3}\n";
-    let workload = Workload::parse(text, "alike").unwrap().workload;
+    let jobs = [
+        "name: a, demand: {cpu: 2}, arrival_rate: .3, mean_size: 1",
+        "name: b, demand: {disk: 2}, arrival_rate: .1, mean_size: 3",
+    ];
+    let workload = one_server("cpu: 3, disk: 3", &jobs);
     let found = solved(&workload);
     assert_eq!(found.load, ratio(3, 10));
     assert_eq!((found.schedules.len(), found.is_proven()), (1, true));
@@ -97,10 +97,7 @@ fn handles_fewer_schedules_than_tight_types() {
 /// Three common jobs, or a common and a rare one: 3x + y = 2, y = 1e-9, and ρ = x + y.
 #[test]
 fn solves_rare_types_exactly() {
-    let text = "kind: multiresource\ntime_unit: s\nserver: {capacity: {cpu: 10}}\njobs:
-  - {name: common, demand: {cpu: 3}, arrival_rate: 2, mean_size: 1}
-  - {name: rare, demand: {cpu: 7}, arrival_rate: 1e-9, mean_size: 1}\n";
-    let workload = Workload::parse(text, "rare").unwrap().workload;
+    let workload = common_and_rare(2.0, 1e-9);
     let found = solved(&workload);
     assert_eq!(found.load, ratio(1_000_000_001, 1_500_000_000));
     assert!(found.is_proven());
@@ -121,32 +118,26 @@ fn incomplete_search_proves_nothing() {
     assert_eq!((found.load, found.prices), (ratio(9, 10), None));
 }
 
-/// Changes the solution by adding another schedule, a wrong price, and noise in the weights.
 #[test]
 fn perturbed_solutions_never_give_a_false_proof() {
-    let (mut settled, mut proven) = (0, 0);
+    let (mut solved, mut proven) = (0, 0);
     for seed in 0..100 {
         let workload = random_workload(seed);
         let sound = program::solve(&workload, &SolveLimits::default()).unwrap();
         let spoil = |noise: f64, price: f64| {
             let mut spoilt = sound.clone();
-            spoilt.mixes[0]
-                .weights
-                .iter_mut()
-                .enumerate()
-                .for_each(|(s, p)| *p *= 1.0 + noise * s as f64);
-            spoilt
-                .certificate
-                .prices
-                .iter_mut()
-                .for_each(|y| *y += price);
+            for (s, weight) in spoilt.mixes[0].weights.iter_mut().enumerate() {
+                *weight *= 1.0 + noise * s as f64;
+            }
+            for own in &mut spoilt.certificate.prices {
+                *own += price;
+            }
             exact(&workload, &spoilt, NODES)
         };
         let noisy = spoil(1e-10, 1e-15);
-        for found in [noisy.clone(), spoil(1e-6, 0.0), spoil(0.0, 0.1)] {
-            if let Some(found) = &found {
-                verify(&workload, found);
-            }
+        let spoilt = [noisy.clone(), spoil(1e-6, 0.0), spoil(0.0, 0.1)];
+        for found in spoilt.iter().flatten() {
+            verify(&workload, found);
         }
         let mut more = sound.clone();
         let packing = Packing::new(&workload);
@@ -157,10 +148,10 @@ fn perturbed_solutions_never_give_a_false_proof() {
         }
         if let Some(found) = exact(&workload, &more, NODES) {
             verify(&workload, &found);
-            settled += 1;
+            solved += 1;
         }
         proven += u32::from(noisy.is_some_and(|found| found.is_proven()));
     }
-    println!("{settled} solved with an extra schedule, {proven} proven with noise");
-    assert!(proven >= 95 && settled >= 90, "{proven} {settled}");
+    println!("{solved} solved with an extra schedule, {proven} proven with noise");
+    assert!(proven >= 95 && solved >= 90, "{proven} {solved}");
 }

@@ -1,8 +1,7 @@
 //! This module solves the linear relaxation of a bounded knapsack problem with a dual simplex
 //! method that starts from the previous basis, so that a node of a search needs only a few pivots.
-//! The basis has one column for each of the R resources, and its inverse is computed again in each
-//! pivot. The value of [`Simplex::bound`] is correct for all prices `w ≥ 0`, so it does not depend
-//! on rounding errors:
+//! The basis has R columns, and its inverse is computed again in each pivot. [`Simplex::bound`] is
+//! valid for all prices `w ≥ 0`, despite rounding errors:
 //!
 //! ```text
 //! Σ v_i x_i  =  Σ (v_i − w·a_i) x_i + w·Σ a_i x_i  ≤  Σ (v_i − w·a_i)⁺ most_i + w·room
@@ -16,7 +15,7 @@ pub(super) struct Simplex {
     /// The fraction of the capacity of each resource that is used by one job (R × n).
     shares: Vec<Vec<f64>>,
     values: Vec<f64>,
-    /// The indices of R columns. An index below `n` is a type, and the others are slacks.
+    /// The indices of R columns: types below `n`, then slacks.
     basis: Vec<usize>,
     is_basic: Vec<bool>,
     /// Whether a nonbasic column is at its upper bound.
@@ -30,13 +29,12 @@ pub(super) struct Simplex {
     row: Vec<f64>,
 }
 
-/// The maximum number of pivots in a solve. If it is reached, the present prices are still a bound.
+/// The maximum number of pivots in a solve, after which the present prices are still a bound.
 const PIVOTS: usize = 200;
 
 /// The maximum bound violation, and the minimum size of a pivot.
 const TOLERANCE: f64 = 1e-9;
 
-/// A reduced value that is closer to 0 than this has no sign.
 const NO_SIGN: f64 = 1e-12;
 
 /// An upper bound on slacks that never binds.
@@ -46,24 +44,21 @@ impl Simplex {
     pub(super) fn new(shares: Vec<Vec<f64>>, values: Vec<f64>) -> Self {
         let (resources, types) = (shares.len(), values.len());
         let all = types + resources;
-        let mut simplex = Simplex {
+        Simplex {
             shares,
             values,
-            basis: Vec::new(),
-            is_basic: Vec::new(),
+            basis: (types..all).collect(),
+            is_basic: (0..all).map(|i| i >= types).collect(),
             is_at_most: vec![false; all],
             inverse: vec![vec![0.0; resources]; resources],
             prices: vec![0.0; resources],
             reduced: vec![0.0; all],
             counts: vec![0.0; resources],
             row: vec![0.0; all],
-        };
-        simplex.reset();
-        simplex
+        }
     }
 
-    /// Solves the problem for the given upper bounds `most` (n) and the free capacity `room` (R),
-    /// which is given as fractions of the capacity.
+    /// Solves the problem for the upper bounds `most` (n) and the free fractions `room` (R).
     pub(super) fn solve(&mut self, most: &[f64], room: &[f64]) {
         for _ in 0..PIVOTS {
             if !self.invert() {
@@ -100,18 +95,14 @@ impl Simplex {
         }
     }
 
-    fn types(&self) -> usize {
-        self.values.len()
-    }
-
     fn reset(&mut self) {
-        let all = self.types() + self.shares.len();
-        self.basis = (self.types()..all).collect();
-        self.is_basic = (0..all).map(|i| i >= self.types()).collect();
+        let (types, all) = (self.values.len(), self.is_basic.len());
+        self.basis = (types..all).collect();
+        self.is_basic = (0..all).map(|i| i >= types).collect();
     }
 
     fn share(&self, j: usize, i: usize) -> f64 {
-        match i.checked_sub(self.types()) {
+        match i.checked_sub(self.values.len()) {
             None => self.shares[j][i],
             Some(slack) => f64::from(u8::from(slack == j)),
         }
@@ -144,10 +135,9 @@ impl Simplex {
                 let pivot = matrix[c].clone();
                 for (r, row) in matrix.iter_mut().enumerate() {
                     for (x, p) in row.iter_mut().zip(&pivot) {
-                        *x = if r == c {
-                            p * scale
-                        } else {
-                            *x - factors[r] * p
+                        *x = match r == c {
+                            true => p * scale,
+                            false => *x - factors[r] * p,
                         };
                     }
                 }
@@ -187,9 +177,8 @@ impl Simplex {
         }
     }
 
-    /// Computes the values of the basic columns from the values of the nonbasic ones.
     fn count(&mut self, most: &[f64], room: &[f64]) {
-        let n = self.types();
+        let n = self.values.len();
         let mut left = room.to_vec();
         for i in (0..self.is_at_most.len()).filter(|&i| self.is_at_most[i] && !self.is_basic[i]) {
             match i.checked_sub(n) {
@@ -219,10 +208,9 @@ impl Simplex {
         (worst.1 > TOLERANCE).then_some(worst)
     }
 
-    /// Replaces the leaving column and keeps dual feasibility. Returns `false` if this is not
-    /// possible.
+    /// Replaces the leaving column and keeps dual feasibility, or returns `false`.
     fn pivot(&mut self, (place, mut slope, above): (usize, f64, bool), most: &[f64]) -> bool {
-        let n = self.types();
+        let n = self.values.len();
         self.row.fill(0.0);
         let (types, rest) = self.row.split_at_mut(n);
         for ((b, shares), rest) in self.inverse[place].iter().zip(&self.shares).zip(rest) {
@@ -241,15 +229,14 @@ impl Simplex {
                 self.is_basic[entering] = true;
                 return true;
             }
-            // The whole range of the column is not sufficient, so it moves to its other bound.
+            // The whole range of the column is not sufficient.
             self.is_at_most[entering] = !self.is_at_most[entering];
             self.row[entering] = 0.0;
         }
         false
     }
 
-    /// Returns the column with the smallest dual ratio, and its pivot. If two ratios are equal, the
-    /// column with the larger pivot is used.
+    /// Returns the column with the smallest dual ratio (ties: the largest pivot), and its pivot.
     fn entering(&self, sign: f64) -> Option<(usize, f64)> {
         let mut best = (f64::INFINITY, 0.0, 0);
         for (i, entry) in self.row.iter().enumerate() {

@@ -1,12 +1,11 @@
 //! This module implements branch and bound. The linear relaxation is solved at each node.
 //!
-//! If jobs that need a whole server leave some of the resources unused, the bound from a single set
-//! of prices is not good, because other resources are scarce once the number of these jobs is
-//! known. For this reason, each node has its own prices. The node with the largest bound is the
-//! next one, and the type with a fractional count and the largest jobs is used for branching. The
-//! bounds on the counts are reduced with the free capacity and the reduced costs. A node is closed
-//! if it can be solved by a short depth-first search or with a table for one of the resources. A
-//! tree is a proof of its bound, and no solver is needed to verify it.
+//! If jobs that need a whole server leave some resources unused, the bound from a single set of
+//! prices is not good, because other resources are scarce once the number of these jobs is known.
+//! So each node has its own prices. The node with the largest bound is the next one, and the type
+//! with a fractional count and the largest jobs is used for branching. The bounds on the counts are
+//! reduced with the free capacity and the reduced costs. A node is closed by its bound, a short
+//! depth-first search, or a table for one of the resources. No solver is needed to verify a tree.
 
 mod subtree;
 
@@ -21,9 +20,8 @@ use synth_multiresource::schedule::{Packing, Schedule, schedule_value};
 /// Search budget: nodes of the tree, and depth-first nodes in each of them.
 pub(in crate::program) type Effort = (usize, u64);
 
-/// The efforts of repeated searches. The next one is used if a search proves nothing and finds
-/// nothing.
-const EFFORTS: [Effort; 7] = [
+/// The efforts of repeated searches. If a search proves and finds nothing, the next one is used.
+pub(in crate::program) const EFFORTS: [Effort; 7] = [
     (200, 500),
     (800, 500),
     (3_200, 500),
@@ -33,11 +31,7 @@ const EFFORTS: [Effort; 7] = [
     (12_800, 1_000_000),
 ];
 
-pub(in crate::program) fn efforts(longer: usize) -> &'static [Effort] {
-    &EFFORTS[..EFFORTS.len().min(longer.saturating_add(1))]
-}
-
-/// The work for a node of the tree, in depth-first nodes.
+/// The work for a node of the tree, in units of depth-first nodes.
 const NODE: u64 = 300;
 
 /// The maximum total number of counts in all open nodes, which need at most 64 MB.
@@ -50,22 +44,20 @@ const CARRIED: u64 = 25_000_000;
 const COARSE: u64 = 20_000;
 const COARSE_WORK: u64 = 20_000_000;
 
-/// A proof of an upper bound that can be verified without a solver. The first node is the root, and
-/// each node is stored before its children.
+/// The first node is the root, and each node is stored before its children.
 pub(in crate::program) type Tree = Vec<Node>;
 
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(in crate::program) struct Node {
     prices: Vec<f64>,
     /// The branching type, its maximum count in the first child, and the indices of both children.
     branch: Option<(usize, u32, [usize; 2])>,
 }
 
-/// The bounds on the counts in an open node, ordered by the bound on its worth.
+/// An open node, ordered by the bound on its worth.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Open {
-    /// The bits of the bound. They have the same order as the numbers, because the bound is not
-    /// negative.
+    /// The bits of the bound, which have the same order as the numbers if these are not negative.
     bound: u64,
     place: usize,
     least: Vec<u32>,
@@ -94,10 +86,9 @@ pub(in crate::program) struct Search<'a> {
     nodes: Vec<Node>,
     /// The depth-first nodes of searches that closed a node.
     work: u64,
-    /// The free capacity at the current node after the least counts, the worth of these counts, and
-    /// the number of jobs that can be added.
+    /// The free capacity after the least counts, their worth, and the jobs that can be added.
     room: Vec<u64>,
-    settled: f64,
+    least_worth: f64,
     more: Vec<f64>,
 }
 
@@ -119,15 +110,14 @@ impl<'a> Search<'a> {
             nodes: Vec::new(),
             work: 0,
             room: Vec::new(),
-            settled: 0.0,
+            least_worth: 0.0,
             more: vec![0.0; types.len()],
             types,
             values,
         }
     }
 
-    /// Searches until the bound is proven or a limit is reached. Also returns the total work in
-    /// depth-first nodes.
+    /// Searches until the bound is proven or a limit is reached. Also returns the work.
     pub(crate) fn run(
         mut self,
         (nodes, each): Effort,
@@ -172,16 +162,13 @@ impl<'a> Search<'a> {
 
     fn root(&mut self) -> Open {
         let capacity = self.packing.capacity();
-        let most = self
-            .types
-            .iter()
-            .map(|&i| self.packing.max_jobs_in(i, capacity));
+        let most = |&i: &usize| self.packing.max_jobs_in(i, capacity);
         self.nodes.push(Node {
             prices: vec![0.0; capacity.len()],
             branch: None,
         });
         Open {
-            most: most.collect(),
+            most: self.types.iter().map(most).collect(),
             least: vec![0; self.types.len()],
             bound: f64::INFINITY.to_bits(),
             place: 0,
@@ -193,11 +180,10 @@ impl<'a> Search<'a> {
         if !self.fit(node) {
             return None;
         }
-        let (more, share) = (std::mem::take(&mut self.more), self.shares_left());
-        self.simplex.solve(&more, &share);
-        let count = |k: usize| f64::from(node.least[k]) + self.simplex.count_of(k, &more);
-        let counts: Vec<f64> = (0..more.len()).map(count).collect();
-        self.more = more;
+        let share = self.shares_left();
+        self.simplex.solve(&self.more, &share);
+        let count = |k: usize| f64::from(node.least[k]) + self.simplex.count_of(k, &self.more);
+        let counts: Vec<f64> = (0..self.more.len()).map(count).collect();
         self.nodes[node.place].prices = self.unit_prices();
         if self.is_closed(node, each) {
             return None;
@@ -210,7 +196,7 @@ impl<'a> Search<'a> {
     fn is_closed(&mut self, node: &mut Open, each: u64) -> bool {
         let share = self.shares_left();
         // If about a hundred terms are added, the rounding error is about 1e-14.
-        let bound = (self.settled + self.simplex.bound(&self.more, &share)) * (1.0 + 1e-13);
+        let bound = (self.least_worth + self.simplex.bound(&self.more, &share)) * (1.0 + 1e-13);
         node.lower(bound);
         if node.bound() <= self.bar() {
             return true;
@@ -221,13 +207,9 @@ impl<'a> Search<'a> {
         }
         let prices: Vec<f64> = self.unit_prices().iter().map(|w| w / self.unit).collect();
         let items = self.open_items(&prices);
-        let (complete, spent, found) = self.depth_first(&items, &prices, each);
-        for (value, more) in found {
-            let least = self.schedule(&node.least).into_iter();
-            self.take(
-                value,
-                least.zip(more).map(|(least, more)| least + more).collect(),
-            );
+        let (complete, spent, found) = self.depth_first(&node.least, &items, &prices, each);
+        for (value, schedule) in found {
+            self.take(value, schedule);
         }
         if complete {
             self.work += spent;
@@ -239,29 +221,28 @@ impl<'a> Search<'a> {
         node.bound() <= self.bar()
     }
 
-    /// Updates the free capacity and the worth of the node, and reduces each count to the number of
-    /// jobs that fit. Returns `false` if the least counts do not fit.
+    /// Updates the free capacity and the least worth, and reduces each count to the number of jobs
+    /// that fit. Returns `false` if the least counts do not fit.
     fn fit(&mut self, node: &mut Open) -> bool {
         self.room.clear();
         self.room.extend_from_slice(self.packing.capacity());
-        self.settled = 0.0;
+        self.least_worth = 0.0;
         let taken = |(k, _): &(usize, &usize)| node.least[*k] > 0;
         for (k, &i) in self.types.iter().enumerate().filter(taken) {
             if self.packing.max_jobs_in(i, &self.room) < node.least[k] {
                 return false;
             }
             self.packing.take(i, node.least[k], &mut self.room);
-            self.settled += f64::from(node.least[k]) * self.values[k];
+            self.least_worth += f64::from(node.least[k]) * self.values[k];
         }
         for (k, &i) in self.types.iter().enumerate() {
             let range = node.most[k] - node.least[k];
             let demand = self.packing.demand(i).iter().zip(&self.room);
             let fits =
                 |(d, room): (&u64, &u64)| u128::from(*d) * u128::from(range) <= u128::from(*room);
-            let more = if demand.clone().all(fits) {
-                range
-            } else {
-                self.packing.max_jobs_in(i, &self.room)
+            let more = match demand.clone().all(fits) {
+                true => range,
+                false => self.packing.max_jobs_in(i, &self.room),
             };
             node.most[k] = node.least[k] + more;
             self.more[k] = f64::from(more);
@@ -286,10 +267,9 @@ impl<'a> Search<'a> {
             let reduced = self.simplex.reduced[k];
             let away = (above / reduced.abs()) * (1.0 + 1e-9) + 1e-9;
             if away < *more {
-                if reduced < 0.0 {
-                    node.most[k] = node.least[k] + away as u32;
-                } else {
-                    node.least[k] = node.most[k] - away as u32;
+                match reduced < 0.0 {
+                    true => node.most[k] = node.least[k] + away as u32,
+                    false => node.least[k] = node.most[k] - away as u32,
                 }
             }
         }
@@ -325,10 +305,8 @@ impl<'a> Search<'a> {
         let open = (0..counts.len()).filter(|&k| node.most[k] > node.least[k]);
         let size = |k: usize| self.packing.dominant_share(self.types[k]);
         let of = |k: usize| (is_fractional(counts[k]), size(k));
-        let k = open.max_by(|&a, &b| {
-            let (a, b) = (of(a), of(b));
-            a.0.cmp(&b.0).then(a.1.total_cmp(&b.1))
-        })?;
+        let by_size = |a: (bool, f64), b: (bool, f64)| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1));
+        let k = open.max_by(|&a, &b| by_size(of(a), of(b)))?;
         Some((k, (counts[k] as u32).clamp(node.least[k], node.most[k] - 1)))
     }
 
@@ -351,8 +329,7 @@ impl<'a> Search<'a> {
 }
 
 impl Search<'_> {
-    /// Returns the same proof with fewer nodes, or `None` if one search at the root's prices is
-    /// enough.
+    /// Returns the same proof with fewer nodes, unless one search at the root's prices is enough.
     pub(in crate::program) fn coarser(
         tree: &Tree,
         packing: &Packing,
@@ -385,17 +362,14 @@ impl Search<'_> {
         Some(search.record())
     }
 
-    /// Returns the nodes in preorder.
     fn record(self) -> SearchRecord {
         let mut nodes = Vec::with_capacity(self.nodes.len());
         let mut open = vec![0];
         while let Some(at) = open.pop() {
             let Node { prices, branch } = &self.nodes[at];
-            open.extend(
-                branch
-                    .iter()
-                    .flat_map(|(.., children)| children.iter().rev()),
-            );
+            if let Some((.., children)) = branch {
+                open.extend(children.iter().rev());
+            }
             nodes.push(SearchNode {
                 prices: prices.clone(),
                 branch: branch.map(|(i, most, _)| (i, most)),

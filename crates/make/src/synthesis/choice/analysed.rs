@@ -1,16 +1,16 @@
 use super::claimed;
 use super::options::{Basis, Chosen};
-use crate::analysis::Cost;
+use crate::analysis::value;
 use crate::program::Solution;
 use crate::synthesis::partition::{Partitioned, partition};
 use crate::synthesis::proof::solved;
 use crate::synthesis::{
     RELEVANT_DIFFERENCE, Synthesis, SynthesisError, SynthesisOptions, SynthesisOutcome, of_solution,
 };
-use synth_multiresource::artifact::{Artifact, Family, MsrConfig, Objective};
+use synth_multiresource::artifact::{Artifact, Family, Objective};
 use synth_multiresource::policy::TuningContext;
 use synth_multiresource::simulator::Run;
-use synth_multiresource::workload::{Fleet, Shape, Workload};
+use synth_multiresource::workload::{Fleet, Shape};
 
 /// The solution of program (7), and the policy known by analysis.
 #[derive(Debug)]
@@ -70,20 +70,15 @@ impl Analysed {
         Ok(Chosen::new(artifact, Basis::Given))
     }
 
-    /// Returns the partition of a fleet if no other rule can be better by a relevant margin.
+    /// Returns the partition if no other rule can be better by a relevant margin.
     pub(super) fn already_optimal(&self, fleet: &Fleet, objective: Objective) -> Option<Chosen> {
         let (slots, workload) = (self.slots()?, fleet.envelope());
-        let numbers = slots.numbers.clone()?;
+        let cost = value(slots.numbers.as_ref()?, workload, objective);
         let is_proved = Family::from(slots.policy.clone()).is_proved_stable(workload);
-        if objective == Objective::P99 || !is_proved {
-            return None;
-        }
-        let least = claimed::least(objective, workload);
-        let above = Cost { numbers }.value(workload, objective) / least - 1.0;
-        let chosen = self
-            .partitioned(fleet)
-            .ok()
-            .filter(|_| above <= RELEVANT_DIFFERENCE)?;
+        // This is infinite for a percentile, whose lower bound is 0.
+        let above = cost / claimed::least(objective, workload) - 1.0;
+        let is_optimal = is_proved && above <= RELEVANT_DIFFERENCE;
+        let chosen = self.partitioned(fleet).ok().filter(|_| is_optimal)?;
         Some(Chosen {
             basis: Basis::Analysis,
             skipped: vec![format!(
@@ -98,8 +93,7 @@ impl Analysed {
         match self {
             Analysed::Server(msr) => {
                 let selected = msr.routes.iter().find(|r| r.route == msr.policy.route);
-                let outlook = selected.and_then(|r| r.outlook.as_ref());
-                let outlook = outlook.expect("the selected route has an outlook");
+                let outlook = selected.expect("the selected route has an outlook");
                 TuningContext::new(fleet.envelope(), outlook.largest)
             }
             Analysed::Fleet(..) => TuningContext {
@@ -118,34 +112,23 @@ impl Analysed {
         run: Option<&Run>,
     ) -> Result<(Artifact, Option<Box<Synthesis>>), SynthesisError> {
         match (self, policy.msr()) {
-            (Analysed::Server(msr), Some(turned)) => {
-                let msr = retuned(fleet.envelope(), options, msr, turned)?;
+            (Analysed::Server(mut msr), Some(tuned)) => {
+                if *tuned != msr.policy {
+                    let options = SynthesisOptions {
+                        switching_rate: Some(tuned.switching_rate),
+                        route: Some(tuned.route),
+                        ..options.clone()
+                    };
+                    let own = of_solution(fleet.envelope(), &options, msr.solution, None)?;
+                    msr = Box::new(own);
+                }
                 Ok((msr.artifact.clone(), Some(msr)))
             }
             (own, _) => {
                 let run = run.map(|run| (run, options.objective));
-                Ok((
-                    claimed::artifact(fleet, (own.solution(), own.slots()), policy, run),
-                    None,
-                ))
+                let known = (own.solution(), own.slots());
+                Ok((claimed::artifact(fleet, known, policy, run), None))
             }
         }
     }
-}
-
-fn retuned(
-    workload: &Workload,
-    options: &SynthesisOptions,
-    msr: Box<Synthesis>,
-    turned: &MsrConfig,
-) -> Result<Box<Synthesis>, SynthesisError> {
-    if *turned == msr.policy {
-        return Ok(msr);
-    }
-    let options = SynthesisOptions {
-        switching_rate: Some(turned.switching_rate),
-        route: Some(turned.route),
-        ..options.clone()
-    };
-    of_solution(workload, &options, msr.solution).map(Box::new)
 }

@@ -1,4 +1,4 @@
-//! This module contains the initial candidates, with parameters that have worked well before.
+//! The initial candidates, with parameters that have worked well before.
 
 use super::analysed::Analysed;
 use super::options::{ChoiceOptions, Families};
@@ -13,7 +13,7 @@ use synth_multiresource::policy::{
     Backfilling, BackfillingConfig, Estimates, Priority, QueueOrder, Reservations, ServerFilling,
     TypeOrder, mean_sizes_differ, time_of_turns,
 };
-use synth_multiresource::schedule::{Packing, schedule_value};
+use synth_multiresource::schedule::{Packing, Schedule, schedule_value};
 use synth_multiresource::workload::{Fleet, Workload};
 
 /// The maximum number of servers for computing the best threshold.
@@ -30,40 +30,33 @@ pub(super) fn all(
         return (vec![(**policy).clone()], Vec::new());
     }
     let (mut all, mut skipped) = (Vec::new(), Vec::new());
-    let mut add = |policy: Family| {
-        let is_sought = [policy.name(), policy.called()]
-            .iter()
-            .any(|name| choice.families.have(name));
-        if is_sought && !all.contains(&policy) {
-            all.push(policy);
-        }
-    };
     let workload = fleet.envelope();
-    match (analysed, options.preemption) {
-        (Analysed::Fleet(_, slots), _) => pooled(fleet, slots.as_ref()).into_iter().for_each(add),
+    let starts = match (analysed, options.preemption) {
+        (Analysed::Fleet(_, slots), _) => pooled(fleet, slots.as_ref()),
+        // Preemptive rules do not use sizes, so a nonpreemptive one may be better.
         (Analysed::Server(msr), Preemption::Full) => {
-            full(workload, msr).into_iter().for_each(&mut add);
-            // Preemptive rules do not use sizes. If they are known, a nonpreemptive rule may be
-            // better.
-            by_priority(workload, true).into_iter().for_each(add);
+            [full(workload, msr), by_priority(workload, true)].concat()
         }
         (Analysed::Server(msr), Preemption::None | Preemption::Setup) => {
-            draining(workload, msr).into_iter().for_each(&mut add);
+            let mut starts = draining(workload, msr);
             match time_of_turns(workload) {
-                time if time < 1.0 => {
-                    let turns = static_quickswap(workload, options.objective);
-                    turns.into_iter().for_each(&mut add);
-                }
+                time if time < 1.0 => starts.extend(static_quickswap(workload, options.objective)),
                 time if choice.families.have("static-quickswap") => skipped.push(format!(
                     "static-quickswap: its turns would take a fraction Σ λ_i/(μ_i c_i) = {time:.3} of the time, but it is only known to be stable if this is less than 1"
                 )),
                 _ => {}
             }
-            let rate = options
-                .setup_rate
-                .filter(|_| options.preemption == Preemption::Setup);
+            let has_setups = options.preemption == Preemption::Setup;
+            let rate = options.setup_rate.filter(|_| has_setups);
             let setups = rate.map(|rate| with_setups(workload, rate, msr));
-            setups.into_iter().flatten().for_each(add);
+            starts.extend(setups.into_iter().flatten());
+            starts
+        }
+    };
+    for policy in starts {
+        let mut names = [policy.name(), policy.called()].into_iter();
+        if names.any(|name| choice.families.have(name)) && !all.contains(&policy) {
+            all.push(policy);
         }
     }
     (all, skipped)
@@ -75,22 +68,17 @@ pub(super) fn current_rules(
     analysed: &Analysed,
 ) -> Vec<Family> {
     match (analysed, options.preemption) {
-        (Analysed::Fleet(..), _) => {
-            vec![over_fleet(Backfilling::FIRST_FIT)]
-        }
+        (Analysed::Fleet(..), _) => vec![backfilling(false, Backfilling::FIRST_FIT)],
         (_, Preemption::Full) => vec![MaxWeightConfig::plain(workload.types().len()).into()],
-        _ => [Backfilling::FIRST_FIT, Backfilling::MOST_SERVERS_FIRST]
-            .map(on_one_server)
-            .into(),
+        _ => vec![
+            backfilling(true, Backfilling::FIRST_FIT),
+            backfilling(true, Backfilling::MOST_SERVERS_FIRST),
+        ],
     }
 }
 
-fn on_one_server(choices: Backfilling) -> Family {
-    BackfillingConfig::new(choices, true).into()
-}
-
-fn over_fleet(choices: Backfilling) -> Family {
-    BackfillingConfig::new(choices, false).into()
+fn backfilling(is_one_server: bool, choices: Backfilling) -> Family {
+    BackfillingConfig::new(choices, is_one_server).into()
 }
 
 fn ordered(order: TypeOrder) -> Backfilling {
@@ -102,17 +90,16 @@ fn ordered(order: TypeOrder) -> Backfilling {
 
 /// Returns the nonpreemptive candidates, except Static Quickswap.
 fn draining(workload: &Workload, msr: &Synthesis) -> Vec<Family> {
-    let mut starts: Vec<Family> = [
-        on_one_server(Backfilling::FIRST_FIT),
-        on_one_server(Backfilling::MOST_SERVERS_FIRST),
-        on_one_server(Backfilling::LEAST_SERVERS_FIRST),
-        on_one_server(Backfilling::easy(Estimates::Means)),
+    let mut starts = vec![
+        backfilling(true, Backfilling::FIRST_FIT),
+        backfilling(true, Backfilling::MOST_SERVERS_FIRST),
+        backfilling(true, Backfilling::LEAST_SERVERS_FIRST),
+        backfilling(true, Backfilling::easy(Estimates::Means)),
         Family::AdaptiveQuickswap(AdaptiveQuickswapConfig {}),
         Family::Msr(msr.policy.clone()),
-    ]
-    .into();
+    ];
     if workload.has_limits() {
-        starts.push(on_one_server(Backfilling::easy(Estimates::Limits)));
+        starts.push(backfilling(true, Backfilling::easy(Estimates::Limits)));
     }
     starts.extend(by_priority(workload, true));
     starts.extend(adaptive_msr(workload, msr));
@@ -125,10 +112,8 @@ fn by_priority(workload: &Workload, is_one_server: bool) -> Vec<Family> {
     if !workload.has_limits() {
         return Vec::new();
     }
-    let sizes = workload
-        .types()
-        .iter()
-        .map(|t| t.arrival_rate() * t.mean_size());
+    let types = workload.types().iter();
+    let sizes = types.map(|t| t.arrival_rate() * t.mean_size());
     let offset = sizes.sum::<f64>() / workload.total_arrival_rate();
     let aging = |share| Priority {
         size: 1.0,
@@ -150,7 +135,7 @@ fn by_priority(workload: &Workload, is_one_server: bool) -> Vec<Family> {
                 reservations,
                 ..Backfilling::easy(Estimates::Limits)
             };
-            Family::from(BackfillingConfig::new(choices, is_one_server))
+            backfilling(is_one_server, choices)
         })
     };
     [with(Reservations::First), with(Reservations::None)].concat()
@@ -159,12 +144,8 @@ fn by_priority(workload: &Workload, is_one_server: bool) -> Vec<Family> {
 /// Scales the prices such that the worth of the most valuable schedule is 1.
 fn prices(workload: &Workload, msr: &Synthesis) -> Vec<f64> {
     let prices = msr.solution.certificate.values(workload.types());
-    let worths = msr
-        .policy
-        .schedules
-        .iter()
-        .map(|u| schedule_value(u, &prices));
-    let dearest = worths.fold(0.0, f64::max);
+    let worth = |u: &Schedule| schedule_value(u, &prices);
+    let dearest = msr.policy.schedules.iter().map(worth).fold(0.0, f64::max);
     prices.iter().map(|p| p / dearest).collect()
 }
 
@@ -194,7 +175,7 @@ fn reserving(workload: &Workload, msr: &Synthesis) -> Vec<Family> {
     starts
 }
 
-/// The parameters that worked well, within the ranges of `TdcConfig::check`.
+/// The parameters are within the ranges of `TdcConfig::check`.
 fn tdc(workload: &Workload, msr: &Synthesis) -> Vec<Family> {
     let with = |(exponent, favour, reserve, margin, let_in, patience, order)| {
         Family::Tdc(TdcConfig {
@@ -223,8 +204,8 @@ fn tdc(workload: &Workload, msr: &Synthesis) -> Vec<Family> {
     .into()
 }
 
-/// Parameters that worked well for section 7 of the MSR paper and for one-or-all systems. If the
-/// lengths of the jobs are different, there is also a price for drains.
+/// The parameters worked well for section 7 of the MSR paper and for one-or-all systems. If the
+/// types have different sizes, there is also a price for drains.
 fn adaptive_msr(workload: &Workload, msr: &Synthesis) -> Vec<Family> {
     let most = msr.policy.schedules.iter().map(|u| u.iter().sum::<u32>());
     let most = f64::from(most.max().expect("a policy has a schedule"));
@@ -284,7 +265,6 @@ fn static_quickswap(workload: &Workload, objective: Objective) -> Vec<Family> {
     starts
 }
 
-/// The values of the exponent `a` and of the power `b` of the service rates that worked well.
 const WEIGHTS: [(f64, f64); 7] = [
     (0.25, 0.0),
     (0.25, 0.25),
@@ -318,7 +298,6 @@ fn weighted(
     prices.times(speeds.map(|t| t.service_rate().powf(power)))
 }
 
-/// Eagerness and haste that worked well.
 const SETUPS: [(f64, f64); 3] = [(0.5, 0.35), (1.0, 0.2), (0.3, 1.0)];
 
 fn with_setups(workload: &Workload, setup_rate: f64, msr: &Synthesis) -> Vec<Family> {
@@ -345,7 +324,7 @@ fn pooled(fleet: &Fleet, slots: Option<&Partitioned>) -> Vec<Family> {
         Backfilling::LEAST_SERVERS_FIRST,
         Backfilling::FCFS,
     ]
-    .map(over_fleet)
+    .map(|choices| backfilling(false, choices))
     .into();
     let reserves = [
         (TypeOrder::Arrival, 0.7),
@@ -363,9 +342,9 @@ fn pooled(fleet: &Fleet, slots: Option<&Partitioned>) -> Vec<Family> {
         let orders = [TypeOrder::Arrival, TypeOrder::Largest];
         starts.extend(orders.map(|order| with_zone(order).into()));
     }
-    starts.push(over_fleet(Backfilling::easy(Estimates::Means)));
+    starts.push(backfilling(false, Backfilling::easy(Estimates::Means)));
     if fleet.envelope().has_limits() {
-        starts.push(over_fleet(Backfilling::easy(Estimates::Limits)));
+        starts.push(backfilling(false, Backfilling::easy(Estimates::Limits)));
     }
     starts.extend(by_priority(fleet.envelope(), false));
     let exact = slots.filter(|own| own.numbers.is_some());
@@ -379,7 +358,7 @@ const SPLITS: usize = 3;
 const SPARE: f64 = 1.1;
 
 /// Returns zones for the largest types, with a few spare servers, if the other types run longer. A
-/// zone is on the shape with the most servers among those on which all of its types fit.
+/// zone is on the shape with the most servers of all on which its types fit.
 fn zones(fleet: &Fleet) -> Vec<Zone> {
     let types = fleet.types();
     let shares = fleet.envelope().dominant_shares();
@@ -392,11 +371,10 @@ fn zones(fleet: &Fleet) -> Vec<Zone> {
         let longest = |of: &[usize]| of.iter().map(|i| types[*i].mean_size()).fold(0.0, f64::max);
         let apart = size(kept[count - 1]) > size(others[0]) && longest(others) > longest(kept);
         let fitting = |h: usize, i: usize| packing.max_jobs_in(i, &fleet.units(h));
-        let shapes = 0..fleet.shapes().len();
-        let home = shapes
-            .filter(|h| kept.iter().all(|i| fitting(*h, *i) > 0))
-            .max_by_key(|h| fleet.shapes()[*h].count())
-            .filter(|_| apart)?;
+        let all_fit = |h: &usize| kept.iter().all(|i| fitting(*h, *i) > 0);
+        let shapes = (0..fleet.shapes().len()).filter(all_fit);
+        let largest = shapes.max_by_key(|h| fleet.shapes()[*h].count());
+        let home = largest.filter(|_| apart)?;
         let busy = |i: &usize| types[*i].offered_tasks() / f64::from(fitting(home, *i));
         let busy: f64 = kept.iter().map(busy).sum();
         let mut servers = vec![0; fleet.shapes().len()];

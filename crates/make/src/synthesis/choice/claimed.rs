@@ -1,12 +1,15 @@
-//! This module creates the policy file of a rule, with the claims that are proved or measured.
+//! The policy file of a rule, with the claims that are proved or measured.
+
+use itertools::Itertools;
 
 use super::trials::{DONE, measured};
-use crate::analysis::Cost;
+use crate::analysis::value;
+use crate::modulation::Modulation;
 use crate::program::Solution;
 use crate::synthesis::partition::Partitioned;
-use crate::synthesis::{claims, proof};
+use crate::synthesis::{PHASE_LIMIT, claims, proof};
 use synth_multiresource::artifact::{
-    Artifact, Claim, Family, HoldsFor, Method, Objective, Quantity, SimulationRecord, Subject,
+    Artifact, Claim, Family, HoldsFor, Method, Objective, Quantity, SimulationRecord,
 };
 use synth_multiresource::simulator::{Estimate, Run, Threshold, TypeResult};
 use synth_multiresource::workload::{Fleet, JobType, Workload};
@@ -27,11 +30,12 @@ pub(super) fn artifact(
             slots.numbers.as_ref().map(of_numbers).unwrap_or_default()
         }
         (Family::Guarded(own), slots) => {
-            let loads = slots.map_or(&[][..], |slots| &slots.loads);
-            let proved = match own.guard.msr() {
-                Some(guard) => claims::of_guard(workload, guard),
-                None => claims::under_guard(workload, loads),
+            let chain = |msr| Modulation::new(workload, msr, PHASE_LIMIT).ok();
+            let loads = match own.guard.msr() {
+                Some(msr) => chain(msr).map(|chain| chain.loads(workload)),
+                None => slots.map(|slots| slots.loads.clone()),
             };
+            let proved = claims::under_guard(workload, &loads.unwrap_or_default());
             [proved, simulated].concat()
         }
         _ => simulated,
@@ -45,33 +49,22 @@ pub(super) fn artifact(
     artifact
 }
 
-const WAITS: [Quantity; 3] = [
-    Quantity::WaitingP50,
-    Quantity::WaitingP95,
-    Quantity::WaitingP99,
-];
-
 fn simulated(run: &Run, objective: Objective, workload: &Workload) -> Vec<Claim> {
-    let claimed = |quantity: Quantity, job_type: Option<&str>, own: Estimate| Claim {
+    let simulated = (Method::Simulated, HoldsFor::default());
+    let claimed = |quantity, of: Option<usize>, own: Estimate| Claim {
         half_width: Some(own.half_width),
-        ..Claim::new(
-            quantity,
-            Subject::of_type(job_type),
-            (own.mean, workload.time_unit()),
-            Method::Simulated,
-            HoldsFor::default(),
-        )
+        ..claims::claim(workload, &simulated, quantity, of, own.mean)
     };
-    let claim = |quantity, job_type: Option<&str>, own: Option<Estimate>, least: f64| {
+    let claim = |quantity, of: Option<usize>, own: Option<Estimate>, least: f64| {
         let own = reaching(own?, least);
-        // If the value is so rare that it cannot be measured, there is no claim for it.
-        (own.mean > 0.0 && own.half_width < own.mean).then(|| claimed(quantity, job_type, own))
+        // A value that is too rare to be measured is not claimed.
+        (own.mean > 0.0 && own.half_width < own.mean).then(|| claimed(quantity, of, own))
     };
     // The value may be raised to its lower bound, because no other result follows from it. (The
-    // record of the selection follows from the measured responses.) If the arrivals and the sizes
-    // are constant, only the ends of a replication are uncertain, by about one job.
-    let number = |job_type: Option<&str>, own: Option<Estimate>, least: f64, cut: f64| {
-        let claim = claim(Quantity::MeanNumber, job_type, own, least)?;
+    // record of the selection follows from the measured responses.) For constant arrivals and
+    // sizes, only the ends of a replication are uncertain, by about one job.
+    let number = |of: Option<usize>, own: Option<Estimate>, least: f64, cut: f64| {
+        let claim = claim(Quantity::MeanNumber, of, own, least)?;
         Some(Claim {
             value: claim.value.max(least),
             half_width: claim.half_width.map(|own| own.max(cut)),
@@ -102,25 +95,28 @@ fn simulated(run: &Run, objective: Objective, workload: &Workload) -> Vec<Claim>
             Threshold::Response(time) => (Quantity::ResponseAbove, time),
             Threshold::Number(_) => continue,
         };
-        let own = &run.types[watched.watch.job_type];
-        claims.push(watched.known(own).map(|above| Claim {
+        let i = watched.watch.job_type;
+        claims.push(watched.known(&run.types[i]).map(|above| Claim {
             longer_than: Some(time),
-            ..claimed(quantity, Some(&own.name), above)
+            ..claimed(quantity, Some(i), above)
         }));
     }
-    let types = run.types.iter().zip(workload.types());
-    for (own, kind) in types.filter(|(own, _)| own.completions >= DONE) {
-        let (name, response, least) = (Some(kind.name()), own.mean_response, kind.mean_size());
-        claims.push(claim(Quantity::MeanResponse, name, response, least));
-        claims.push(number(name, own.mean_number, kind.offered_load(), cut(own)));
-        let [responses, waits] = own.spread;
-        // If a percentile is so rare that it cannot be measured, it is not claimed, unless jobs
-        // almost never wait.
+    let types = run.types.iter().zip(workload.types()).enumerate();
+    for (i, (own, kind)) in types.filter(|(_, (own, _))| own.completions >= DONE) {
+        let (response, size, load) = (own.mean_response, kind.mean_size(), kind.offered_load());
+        claims.push(claim(Quantity::MeanResponse, Some(i), response, size));
+        claims.push(number(Some(i), own.mean_number, load, cut(own)));
+        let [[_, response, _], [wait_p50, wait_p95, wait_p99]] = own.spread;
+        // A percentile too rare to be measured is not claimed, unless jobs almost never wait.
         let is_known = |own: &Estimate| own.half_width < own.mean || own.half_width == 0.0;
-        let percentiles = WAITS.into_iter().zip(waits);
-        for (quantity, own) in percentiles.chain([(Quantity::ResponseP95, responses[1])]) {
+        for (quantity, own) in [
+            (Quantity::WaitingP50, wait_p50),
+            (Quantity::WaitingP95, wait_p95),
+            (Quantity::WaitingP99, wait_p99),
+            (Quantity::ResponseP95, response),
+        ] {
             let known = own.filter(is_known);
-            claims.push(known.map(|own| claimed(quantity, name, own)));
+            claims.push(known.map(|own| claimed(quantity, Some(i), own)));
         }
     }
     claims.into_iter().flatten().collect()
@@ -128,16 +124,16 @@ fn simulated(run: &Run, objective: Objective, workload: &Workload) -> Vec<Claim>
 
 /// Returns a lower bound on the objective from the run times; 0 if there is none.
 pub(super) fn least(objective: Objective, workload: &Workload) -> f64 {
-    let numbers = workload.types().iter().map(JobType::offered_load).collect();
+    let loads = workload.types().iter().map(JobType::offered_load);
     match objective {
-        Objective::Mean | Objective::Weighted => Cost { numbers }.value(workload, objective),
+        Objective::Mean | Objective::Weighted => value(&loads.collect_vec(), workload, objective),
         Objective::P99 => 0.0,
     }
 }
 
-/// Widens the interval so that it includes this lower bound. If the arrivals and the sizes are
-/// constant, all batches are equal, but the mean may be below the bound because a window ends
-/// within a period. This can also happen with a few jobs whose sizes vary much.
+/// Widens the interval so that it includes this lower bound. For constant arrivals and sizes, all
+/// batches are equal, but the mean may be below the bound because a window ends within a period.
+/// This can also happen with a few jobs whose sizes vary much.
 pub(super) fn reaching(found: Estimate, least: f64) -> Estimate {
     Estimate {
         half_width: found.half_width.max(least - found.mean),

@@ -1,5 +1,4 @@
-//! This module compares the best policy of each family with new samples. The selected policy is
-//! measured in a separate run.
+//! The comparison of the best policies of all families, and the separate run of the selected one.
 
 use super::guard::guarded;
 use super::ladder::{Candidate, Ladder, Selection};
@@ -9,20 +8,17 @@ use crate::synthesis::BUDGET;
 use synth_multiresource::artifact::Family;
 use synth_multiresource::simulator::{Failure, Run};
 
-/// The fraction of the budget, and of the time, that may be spent by the end of the comparison. The
-/// rest is for the claims.
+/// The fraction of budget and time until the end of the comparison. The rest is for the claims.
 const COMPARISON: f64 = 0.75;
 
-/// The fraction of the budget that may be spent while candidates are continued that have not
-/// converged, but seem to be better than those that have.
+/// Up to this fraction, candidates are continued that have not converged, but seem to be better.
 const LONGER: f64 = 0.9;
 
-/// The fraction of the work of the comparison for the first runs of all candidates, and the maximum
-/// number of events of each of them.
+/// The fraction of the comparison for all first runs, and the maximum number of events of each.
 const FIRST: (f64, f64) = (1.0 / 32.0, 200_000.0);
 
 /// The relative precision of the claims for all jobs and for each common type, and the minimum
-/// number of events. If the budget is greater than the default, the precision is higher.
+/// number of events. Larger budgets than the default have a higher precision.
 const PRECISION: f64 = 0.01;
 const OF_TYPE: f64 = 0.1;
 const SHORTEST: f64 = 1e6;
@@ -30,19 +26,17 @@ const SHORTEST: f64 = 1e6;
 /// A run is only conclusive if the largest mean size is at most this number of replications.
 const LASTING: f64 = 4.0;
 
-/// The fraction of the remaining work for a single separate run. The rest is needed if this run
-/// does not confirm the candidate.
+/// The fraction of the remaining work for a separate run. The rest is needed if it is a refutation.
 const OWN_RUN: f64 = 0.7;
 
 impl Selection<'_> {
-    /// Compares the candidates and the `rivals`, which are rules in common use, until the best one
-    /// is known or there is no work left. If none of them has converged, only the cheapest one is
-    /// continued.
+    /// Compares the candidates and the `rivals`, which are rules in common use, until the best is
+    /// known or there is no work left. If none has converged, only the cheapest is continued.
     pub(super) fn compare(&mut self, rivals: Vec<Family>) -> Result<(), Failure> {
         self.trials.begin(0, COMPARISON);
         for rule in rivals {
             if self.candidates.iter().all(|c| c.name() != rule.called()) {
-                let mut rival = Candidate::new(rule, 1);
+                let mut rival = Candidate::new(rule);
                 rival.is_eligible = false;
                 self.candidates.push(rival);
             }
@@ -67,20 +61,17 @@ impl Selection<'_> {
         })
     }
 
-    /// Moves the selected candidate to the front, and sorts the others by their cost. Returns the
-    /// reason, and whether it is certain that no other candidate is better by a relevant margin.
+    /// Moves the selected candidate to the front. Returns the reason, and whether it is certain
+    /// that no other one is better by a relevant margin.
     pub(super) fn decide(&mut self) -> Result<(Basis, bool), ChoiceError> {
         self.trials.begin(2, 1.0);
         self.trials.limit += self.trials.deciding;
-        let (n, basis) = match self.settled_best()? {
+        let (n, basis) = match self.converged_best()? {
             Some(found) => found,
-            None => self.unsettled()?,
+            None => self.best_without_convergence()?,
         };
-        let others = 0..self.candidates.len();
-        let is_decided = basis.has_converged()
-            && others
-                .filter(|other| *other != n)
-                .all(|other| self.is_decided(n, other));
+        let mut others = (0..self.candidates.len()).filter(|other| *other != n);
+        let is_decided = basis.has_converged() && others.all(|other| self.is_decided(n, other));
         let first = self.candidates.remove(n);
         if basis.has_converged() {
             self.rank();
@@ -110,18 +101,16 @@ impl Selection<'_> {
         (None, Some(why.into()))
     }
 
-    /// Returns the best candidate that has converged, after a separate run has neither refuted it
-    /// nor shown that another one may keep the guarantees better. Returns `None` if none has
-    /// converged.
-    fn settled_best(&mut self) -> Result<Option<(usize, Basis)>, Failure> {
+    /// Returns the best candidate that has converged, if any, after a separate run has neither
+    /// refuted it nor shown that another one may keep the guarantees better.
+    fn converged_best(&mut self) -> Result<Option<(usize, Basis)>, Failure> {
         loop {
             let Some(best) = self.best(|_| true) else {
                 return Ok(None);
             };
             let has_own = |c: &Candidate<'_>| c.own.is_some();
-            // If another separate run would be too short, its result would be random. In this case,
-            // a candidate that has been measured is selected, unless all of these break a
-            // guarantee.
+            // The result of a separate run that is too short would be random. In this case, a
+            // candidate that has been measured is selected, unless all of these break a guarantee.
             let is_last =
                 OWN_RUN * self.trials.left() < SHORTEST && self.candidates.iter().any(has_own);
             let decides =
@@ -141,16 +130,15 @@ impl Selection<'_> {
             if !is_known {
                 self.measure(n)?;
             }
-            // If there is still no separate run, it was stopped.
+            // If the separate run is still missing, it was stopped.
             if is_known || !has_own(&self.candidates[n]) {
                 return Ok(Some((n, basis)));
             }
         }
     }
 
-    /// Measures a candidate under a guard in a separate run that is as long as its claims need.
-    /// Then the length is doubled until two lengths in a row are sufficient to decide whether the
-    /// guarantees are kept.
+    /// Measures a candidate under a guard in a separate run that is as long as its claims need. The
+    /// length is doubled until two in a row are enough to decide whether the guarantees are kept.
     fn measure(&mut self, n: usize) -> Result<(), Failure> {
         let (trials, candidate) = (&mut self.trials, &mut self.candidates[n]);
         trials.report(format!("measuring {}", candidate.name()));
@@ -189,9 +177,9 @@ impl Selection<'_> {
     }
 
     /// Returns the policy under which the jobs stayed for the shortest time in its longest run,
-    /// with a guard. This is used if no policy has converged. If the replications are much shorter
-    /// than the largest mean size, the runs are not conclusive, because all policies look the same.
-    fn unsettled(&mut self) -> Result<(usize, Basis), ChoiceError> {
+    /// with a guard, if no policy has converged. If the replications are much shorter than the
+    /// largest mean size, all policies look the same, so the runs are not conclusive.
+    fn best_without_convergence(&mut self) -> Result<(usize, Basis), ChoiceError> {
         self.rank();
         let workload = self.trials.workload;
         let sizes = workload.types().iter().map(|t| t.mean_size());
@@ -203,16 +191,12 @@ impl Selection<'_> {
         };
         let proved = |c: &Candidate<'_>| c.policy.is_proved_stable(workload);
         let seen = self.first(|c| c.longest().is_some_and(tells));
-        let stable = || {
-            self.first(proved)
-                .or_else(|| self.first(|c| !c.is_unstable()))
-        };
-        let (n, basis) = match seen {
-            Some(n) => (n, Basis::StaysLeast),
-            None => match stable() {
-                Some(n) => (n, Basis::Inconclusive),
-                None => (self.first(|_| true).unwrap_or(0), Basis::Guarded),
-            },
+        let (n, basis) = if let Some(n) = seen {
+            (n, Basis::StaysLeast)
+        } else if let Some(n) = self.first(proved).or(self.first(|c| !c.is_unstable())) {
+            (n, Basis::Inconclusive)
+        } else {
+            (self.first(|_| true).unwrap_or(0), Basis::Guarded)
         };
         let selected = &self.candidates[n];
         if self.trials.choice.families.are_fixed() && selected.is_unstable() {

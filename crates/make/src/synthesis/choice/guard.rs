@@ -1,5 +1,4 @@
-//! A guard is a policy that has been proved to be stable. It is used instead of another rule while
-//! that rule has too many jobs in the system.
+//! A guard is a policy with a proof of stability that replaces a rule while it has too many jobs.
 
 use super::analysed::Analysed;
 use super::options::ChoiceOptions;
@@ -9,9 +8,8 @@ use synth_multiresource::artifact::{
 };
 use synth_multiresource::workload::{Fleet, Workload};
 
-/// The guard takes over at the first value multiplied by the mean number of jobs under the rule,
-/// and not before the second value multiplied by its own mean number of jobs. Otherwise, it would
-/// almost never let go, and the policy would be as slow as the guard.
+/// The guard takes over at `GUARD` times the mean number of jobs under the rule, but not before
+/// `OWN` times its own. Otherwise, it would almost never let go, and the policy would be as slow.
 const GUARD: f64 = 10.0;
 const OWN: f64 = 4.0;
 
@@ -21,7 +19,6 @@ pub(super) struct Guard {
     mean_number: f64,
 }
 
-/// Returns the guards for these options, preemptive ones first.
 pub(super) fn guards(
     fleet: &Fleet,
     options: &SynthesisOptions,
@@ -44,7 +41,7 @@ pub(super) fn guards(
     }
 }
 
-/// Returns the analysed policy. With preemption, a nonpreemptive one is added if a rule needs it.
+/// Returns the analysed policy, and a nonpreemptive one if a rule needs it.
 fn of_server(workload: &Workload, options: &SynthesisOptions, msr: &Synthesis) -> Vec<Guard> {
     let mut guards: Vec<Guard> = Guard::new(workload, msr).into_iter().collect();
     let stops_none = match options.preemption {
@@ -69,7 +66,7 @@ fn of_server(workload: &Workload, options: &SynthesisOptions, msr: &Synthesis) -
 
 impl Guard {
     /// Returns the MSR policy without backfilling, and with empty slots that keep their clocks, if
-    /// there is a proof that it is stable (for Poisson arrivals and exponential sizes).
+    /// this is proved to be stable (for Poisson arrivals and exponential sizes).
     fn new(workload: &Workload, msr: &Synthesis) -> Option<Self> {
         let policy = MsrConfig {
             backfill: Backfill::None,
@@ -84,8 +81,7 @@ impl Guard {
     }
 }
 
-/// Returns the claimed mean number of jobs, or the sum of the upper bounds of the types; 0 without
-/// claims.
+/// Returns the claimed mean number of jobs, or the sum of the upper bounds (0 without claims).
 fn mean_number(msr: &Synthesis) -> f64 {
     let claims = || msr.artifact.claims.iter();
     let all = claims().find(|c| c.quantity == Quantity::MeanNumber && c.job_type.is_none());
@@ -93,13 +89,11 @@ fn mean_number(msr: &Synthesis) -> f64 {
     all.map_or_else(|| most.map(|c| c.value).sum(), |claim| claim.value)
 }
 
-/// Returns the policy under the first guard that preempts no more than it. Returns `None` if the
-/// policy needs no guard or if there is none.
+/// Returns the policy under the first guard that preempts no more than it, if it needs one.
 ///
-/// The guard takes over at a number of jobs that is at least ten times the measured mean. If the
-/// distribution of this number decreases exponentially, only one job in 20 000 finds so many jobs
-/// in the system. The number is also so far above the mean of the guard that one half of it, where
-/// the guard lets go, is reached soon.
+/// If the distribution of the number of jobs decreases exponentially, only one job in 20 000 finds
+/// ten times the mean in the system, where the guard takes over. The number is also so far above
+/// the mean of the guard that one half of it, where the guard lets go, is reached soon.
 pub(super) fn guarded(
     guards: &[Guard],
     workload: &Workload,
@@ -115,8 +109,8 @@ pub(super) fn guarded(
     }
     let suits = |guard: &&Guard| policy.preempts() || !guard.policy.preempts();
     let guard = guards.iter().find(suits)?;
-    let from = (GUARD * mean_number).max(OWN * guard.mean_number);
-    let from = from.ceil() as u64 + 1;
+    let most = (GUARD * mean_number).max(OWN * guard.mean_number);
+    let from = most.ceil() as u64 + 1;
     Some(Family::Guarded(GuardedConfig {
         rule: Box::new(policy.clone()),
         guard: guard.policy.clone(),

@@ -1,42 +1,36 @@
-//! This module runs candidates with increasing lengths, like the rungs of a ladder. The candidate
-//! whose next run is the cheapest is always the next one.
-//!
-//! All runs of a rung have the same seed and length, so the ratio of two candidates is more precise
-//! than their means ([`synth_multiresource::simulator::paired_ratio`]). Two candidates are compared
-//! on the highest rung that both have reached.
+//! Runs of candidates with increasing lengths, like the rungs of a ladder. The cheapest run is
+//! always the next one. All runs of a rung have the same seed and length, so the ratio of two
+//! candidates is more precise than their means ([`synth_multiresource::simulator::paired_ratio`]).
+//! They are compared on the highest rung that both have reached.
 
 use std::cmp::Ordering;
 
 use super::guard::Guard;
 use super::trials::{DONE, Trial, Trials, Underway, measured};
 use crate::synthesis::log::{COMMON_RULES, RELEVANT_DIFFERENCE, Steadiness};
-use synth_multiresource::artifact::{Family, Objective};
+use synth_multiresource::artifact::Family;
 use synth_multiresource::simulator::{Estimate, Failure, Ranking};
 use synth_multiresource::workload::Workload;
 
-/// The factor between the length of a run and the length of the next one.
 const LONGER: u64 = 2;
 
-/// The maximum relative cost of a candidate, for every two rungs. If the cost is higher, the
-/// candidate is removed from the search. The last value is also used for all later rungs.
+/// The relative cost above which a candidate is removed from the search, for every two rungs. The
+/// last value is also used for all later rungs.
 const SLACK: [f64; 4] = [4.0, 2.0, 1.4, 1.25];
 
-/// If at least this number of candidates are better, the candidate is removed from the search.
-/// There is one value for every two rungs, and the last one is also used for all later rungs.
+/// The number of better candidates at which a candidate is removed from the search, likewise.
 const FIELD: [usize; 4] = [64, 12, 6, 4];
 
-/// The maximum relative cost of a candidate in the comparison. The value is higher if a run has not
-/// converged, because the result may depend on a few rare jobs.
+/// The maximum relative cost of a candidate in the comparison, higher if a run has not converged,
+/// because the result may depend on a few rare jobs.
 const FAR: f64 = 2.0;
 const FAR_UNSETTLED: f64 = 10.0;
 
-/// If the fraction of time under the guard is greater than this, the guard is more than a
-/// safeguard.
+/// Above this fraction of time under the guard, the guard is more than a safeguard.
 const UNDER_GUARD: f64 = 0.01;
 
 pub(super) struct Candidate<'w> {
     pub policy: Family,
-    /// The number of policies that were tried to find it.
     pub tried: usize,
     pub is_eligible: bool,
     pub runs: Vec<Trial>,
@@ -46,10 +40,10 @@ pub(super) struct Candidate<'w> {
 }
 
 impl Candidate<'_> {
-    pub(super) fn new(policy: Family, tried: usize) -> Self {
+    pub(super) fn new(policy: Family) -> Self {
         Candidate {
             policy,
-            tried,
+            tried: 1,
             is_eligible: true,
             runs: Vec::new(),
             underway: None,
@@ -65,14 +59,13 @@ impl Candidate<'_> {
         self.runs.last()
     }
 
-    /// Returns the separate run, or the longest of the comparison if that is missing or too short.
+    /// Returns the separate run, or the longest run if that is missing or too short.
     pub(super) fn measured(&self) -> Option<&Trial> {
         let own = self.own.as_ref();
         let tells = own.filter(|_| self.why_not_claimed().is_none());
         tells.or(self.longest())
     }
 
-    /// Returns the reason why the separate run is too short to be used for claims.
     pub(super) fn why_not_claimed(&self) -> Option<String> {
         let trial = self.own.as_ref()?;
         if let Some(why) = &trial.run.unsettled {
@@ -94,19 +87,14 @@ impl Candidate<'_> {
         self.longest().is_some_and(Trial::runs_away)
     }
 
-    /// Returns `true` if the longest run has converged and the separate run does not contradict it.
+    /// Returns whether the longest run has converged and jobs did not pile up in the separate run.
     pub(super) fn has_converged(&self) -> bool {
-        self.longest().is_some_and(|run| run.value.is_some()) && !self.is_refuted()
+        let piles_up = |own: &Trial| own.runs_away() || own.run.own.guarded > UNDER_GUARD;
+        let has_value = self.longest().is_some_and(|run| run.value.is_some());
+        has_value && !self.own.as_ref().is_some_and(piles_up)
     }
 
-    /// Returns whether jobs piled up in its separate run, so that a guard was needed.
-    fn is_refuted(&self) -> bool {
-        let own = self.own.as_ref();
-        own.is_some_and(|own| own.runs_away() || own.run.own.guarded > UNDER_GUARD)
-    }
-
-    /// Returns the outcome. If there is a proof that the policy is stable, a growing number of jobs
-    /// means that the run was too short.
+    /// If a policy with a proof of stability has a growing number of jobs, the run was too short.
     pub(super) fn outcome(&self, workload: &Workload, is_far: bool) -> Steadiness {
         match self.measured() {
             None => Steadiness::Unsettled,
@@ -124,7 +112,7 @@ impl Candidate<'_> {
 pub(super) struct Ladder {
     pub first: u64,
     pub replications: u32,
-    /// The runs end when the total work done since the start of the selection reaches this value.
+    /// The total work since the start of the selection at which the runs end.
     pub until: f64,
 }
 
@@ -146,7 +134,6 @@ pub(super) struct Selection<'w> {
 }
 
 impl<'w> Selection<'w> {
-    /// Runs the candidates, the cheapest first, as long as some are `open` and there is work left.
     pub(super) fn climb(
         &mut self,
         ladder: Ladder,
@@ -169,14 +156,11 @@ impl<'w> Selection<'w> {
             let Some((n, _)) = next.filter(|_| !self.trials.is_over()) else {
                 return Ok(());
             };
-            let candidate = &mut self.candidates[n];
-            self.trials.report(format!("{what} {}", candidate.name()));
+            let (trials, candidate) = (&mut self.trials, &mut self.candidates[n]);
+            trials.report(format!("{what} {}", candidate.name()));
             let events = ladder.length(candidate.runs.len());
             let (underway, policy) = (&mut candidate.underway, &candidate.policy);
-            let run = self
-                .trials
-                .run(underway, policy, events, ladder.replications);
-            match run? {
+            match trials.run(underway, policy, events, ladder.replications)? {
                 Some(run) => candidate.runs.push(run),
                 None => return Ok(()),
             }
@@ -225,11 +209,8 @@ impl<'w> Selection<'w> {
 
     pub(super) fn converged_rung(&self, one: usize, other: usize) -> Option<usize> {
         let runs = |n: usize| self.candidates[n].runs.iter();
-        let pairs = runs(one).zip(runs(other));
-        let both: Vec<bool> = pairs
-            .map(|(a, b)| a.value.is_some() && b.value.is_some())
-            .collect();
-        both.iter().rposition(|both| *both)
+        let mut pairs = runs(one).zip(runs(other));
+        pairs.rposition(|(a, b)| a.value.is_some() && b.value.is_some())
     }
 
     pub(super) fn converged_runs(&self, one: usize, other: usize) -> Option<(&Trial, &Trial)> {
@@ -238,14 +219,13 @@ impl<'w> Selection<'w> {
         Some((run(one), run(other)))
     }
 
-    pub(super) fn ratio(&self, objective: Objective, one: usize, other: usize) -> Option<Estimate> {
+    fn ratio(&self, one: usize, other: usize) -> Option<Estimate> {
         let (own, other) = self.converged_runs(one, other)?;
-        own.ratio(objective, other)
+        own.ratio(self.trials.objective, other)
     }
 
-    /// Returns the sort key for the guarantees ([`super::trials::Verdict`]). If a candidate has no
-    /// separate run, it is compared with a candidate that has one, because the best of several
-    /// similar ones looks too good.
+    /// Returns the sort key for the guarantees ([`super::trials::Verdict`]), relative to a
+    /// candidate with a separate run if there is one, because the best of several looks too good.
     pub(super) fn guarantee_rank(&self, n: usize) -> f64 {
         let own = &self.candidates[n];
         let Some(run) = own.measured() else {
@@ -259,8 +239,7 @@ impl<'w> Selection<'w> {
             let measured = other.own.as_ref()?;
             let (a, b) = self.converged_runs(n, m)?;
             let (own, other) = (a.verdict.worst, b.verdict.worst);
-            // If no job of either candidate was late in a short run, the two are considered to be
-            // equal.
+            // If no job of either was late in a short run, the two are considered to be equal.
             let times = if own == other { 1.0 } else { own / other };
             let expected = times * measured.verdict.worst;
             times.is_finite().then_some((measured.run.events, expected))
@@ -272,30 +251,28 @@ impl<'w> Selection<'w> {
         }
     }
 
-    /// Returns the best candidate that has converged. The candidates are compared by the guarantees
-    /// first, and then by the number of candidates that are better.
+    /// Returns the best converged candidate: by the guarantees, then by the number of better ones.
     pub(super) fn best(&self, is: impl Fn(&Candidate<'w>) -> bool) -> Option<usize> {
-        let settled = self.all(|_, c| c.is_eligible && c.has_converged() && is(c));
+        let steady = self.all(|_, c| c.is_eligible && c.has_converged() && is(c));
         let is_ahead = |other: usize, n: usize| {
             let pair = self.converged_runs(n, other);
             pair.is_some_and(|(own, other)| other.cost < own.cost)
         };
-        let ahead = |n: usize| settled.iter().filter(|other| is_ahead(**other, n)).count();
+        let ahead = |n: usize| steady.iter().filter(|other| is_ahead(**other, n)).count();
         let cost = |n: usize| {
             let run = self.candidates[n].longest();
             run.map_or(f64::INFINITY, |run| run.cost)
         };
         let key = |n: &usize| (self.guarantee_rank(*n), ahead(*n), cost(*n));
-        let all = settled.iter().copied();
+        let all = steady.iter().copied();
         all.min_by(|a, b| key(a).partial_cmp(&key(b)).unwrap_or(Ordering::Equal))
     }
 
-    /// Returns the candidate with the lowest slowdown of its worst type among those that are almost
-    /// as good as the best one, and the ratio to the best one. Returns `None` if there is no
-    /// relevant improvement.
+    /// Returns the candidate with the lowest slowdown of its worst type of all that are almost as
+    /// good as the best, and the ratio to the best; `None` without a relevant improvement.
     pub(super) fn fairest(&self, best: usize, is: impl Fn(usize) -> bool) -> Option<(usize, f64)> {
         let as_good = self.all(|n, c| {
-            let ratio = self.ratio(self.trials.objective, n, best);
+            let ratio = self.ratio(n, best);
             let is_sound = n != best && c.is_eligible && c.has_converged() && is(n);
             is_sound && ratio.is_some_and(|r| r.mean < 1.0 + RELEVANT_DIFFERENCE)
         });
@@ -308,14 +285,13 @@ impl<'w> Selection<'w> {
         least.filter(|(_, slowed)| *slowed < 1.0 - RELEVANT_DIFFERENCE)
     }
 
-    /// Returns the candidates to continue: the best, and all that may be clearly better.
+    /// Returns the best candidate and all that may be clearly better.
     pub(super) fn open(&self) -> Vec<usize> {
         let Some(best) = self.best(|_| true) else {
-            // A candidate that has not converged may look good as long as there are only a few of
-            // the jobs that it starves.
+            // A candidate may look good while there are only a few of the jobs that it starves.
             return self.all(|_, c| !c.is_unstable());
         };
-        // If a candidate cannot be selected, it is sufficient to know that it is better.
+        // For a candidate that cannot be selected, it is enough to know that the best is better.
         let is_known = |n: usize, c: &Candidate<'_>| {
             !self.lags(best, n)
                 && (self.is_decided(best, n) || !c.is_eligible && self.is_surely_behind(n, best))
@@ -328,8 +304,7 @@ impl<'w> Selection<'w> {
         open
     }
 
-    /// Returns the candidates that have not converged, but seem to be better than the best that
-    /// has.
+    /// Returns the candidates that have not converged, but seem to be better than the best one.
     pub(super) fn may_be_better(&self) -> Vec<usize> {
         let Some(best) = self.best(|_| true) else {
             return Vec::new();
@@ -354,11 +329,11 @@ impl<'w> Selection<'w> {
         is_long && b.rough_cost > most * a.rough_cost
     }
 
-    /// Returns `true` if it is certain that a candidate is not better by a relevant margin. If it
-    /// is not certain that the best one keeps all guarantees, only the guarantees are compared.
+    /// Returns whether a candidate is certainly not better by a relevant margin. If it is not
+    /// certain that the best one keeps all guarantees, only the guarantees are compared.
     pub(super) fn is_decided(&self, best: usize, n: usize) -> bool {
         let own = &self.candidates[n];
-        let ratio = self.ratio(self.trials.objective, n, best);
+        let ratio = self.ratio(n, best);
         let by_mean = || {
             ratio.is_some_and(|r| (r.mean - 1.0).abs() + r.half_width < RELEVANT_DIFFERENCE)
                 || self.is_far(best, n)
@@ -369,12 +344,12 @@ impl<'w> Selection<'w> {
             || (self.guarantee_rank(best) == 0.0 || !own.is_eligible) && by_mean()
     }
 
-    /// Returns whether a common rule must run as long as the best: if it stopped once it is surely
-    /// slower, its ratio would be too small.
+    /// Returns whether a common rule must run as long as the best, because its ratio would be too
+    /// small if it stopped once it is surely slower.
     fn lags(&self, best: usize, n: usize) -> bool {
         let own = &self.candidates[n];
         let is_shorter = own.runs.len() < self.candidates[best].runs.len();
-        let ratio = self.ratio(self.trials.objective, n, best);
+        let ratio = self.ratio(n, best);
         let is_near = ratio.is_some_and(|ratio| ratio.mean < FAR);
         COMMON_RULES.contains(&own.name()) && is_shorter && !own.is_unstable() && is_near
     }
@@ -393,13 +368,12 @@ impl<'w> Selection<'w> {
     /// Returns a lower bound > 1 on the relative cost (95 % for all together), if any.
     fn behind(&self, first: usize, n: usize) -> Option<f64> {
         let rung = self.converged_rung(first, n)?;
-        let settled = self.candidates.iter().filter_map(|c| {
+        let values = self.candidates.iter().filter_map(|c| {
             let (mean, values) = measured(self.trials.objective, &c.runs.get(rung)?.run);
             mean.map(|_| (c.name(), values))
         });
-        let values: Vec<(&str, &[Option<f64>])> = settled.collect();
         let [own, others] = [first, n].map(|n| self.candidates[n].name());
-        let ranking = Ranking::new(&values);
+        let ranking = Ranking::new(&values.collect::<Vec<_>>());
         let pair = ranking.pair(own, others)?;
         let is_behind = pair.apart && pair.slower == others;
         let (a, b) = self.converged_runs(first, n)?;

@@ -1,21 +1,19 @@
-//! This module selects one of the policy families by simulation.
+//! The selection of one of the policy families by simulation.
 //!
 //! First, several policies of each family are tried. The best of them are tuned, and the best
-//! policy of each family is then compared with new samples, because the best of many policies is
-//! partly the best by chance. The policy with the lowest cost among those that have converged is
-//! selected. If none has converged, it is the policy under which the jobs stayed for the shortest
-//! time.
+//! policy of each family is compared with new samples, because the best of many is partly the best
+//! by chance. The policy with the lowest cost among those that have converged is selected or, if
+//! there is none, the one under which the jobs stayed for the shortest time.
 //!
-//! The claims are from a separate run, on samples that were not used for any decision. If this run
-//! is too short, its results are not claimed. Its length does not depend on its confidence
-//! intervals, because the result would be biased (mostly too low) if a run were stopped as soon as
-//! its interval is narrow. The run has a guard if there is no proof that the policy is stable.
+//! The claims are from a separate run, on samples that were not used for any decision. If it is too
+//! short, its results are not claimed. Its length does not depend on its confidence intervals,
+//! because the result would be biased (mostly too low) if a run were stopped as soon as its
+//! interval is narrow. The run has a guard if there is no proof that the policy is stable.
 //!
 //! The unit of work is an event of First-Fit ([`Family::work`]), so the result for a given seed is
-//! the same on every machine. The length of the runs is increased in steps ([`ladder`]), and a
-//! candidate is stopped if it is clearly worse. The comparison ends if it is certain that each of
-//! the others is either worse than the best or within 1 % of it (95 % for all together,
-//! Bonferroni).
+//! the same on every machine. The length of the runs is increased in steps ([`ladder`]), and
+//! clearly worse candidates are stopped. The comparison ends if each of the others is certainly
+//! worse than the best or within 1 % of it (95 % for all together, Bonferroni).
 
 mod analysed;
 mod candidates;
@@ -62,19 +60,13 @@ pub fn choose(
     let mut selection = Selection {
         guards: guard::guards(fleet, options, choice, &analysed),
         trials: Trials::new(fleet, options.objective, choice, &mut progress),
-        candidates: starts
-            .into_iter()
-            .map(|policy| Candidate::new(policy, 1))
-            .collect(),
+        candidates: starts.into_iter().map(Candidate::new).collect(),
     };
     if !choice.families.are_fixed() {
         selection.search(&analysed.context(fleet))?;
     }
-    selection.compare(candidates::current_rules(
-        fleet.envelope(),
-        options,
-        &analysed,
-    ))?;
+    let rivals = candidates::current_rules(fleet.envelope(), options, &analysed);
+    selection.compare(rivals)?;
     let (basis, is_decided) = selection.decide()?;
     if let Some(unkept) = selection.unkept() {
         return Err(ChoiceError::Unkept(Box::new(unkept)));

@@ -75,7 +75,7 @@ pub enum Basis {
     Unstable,
     /// The number of jobs grew without bound for all policies, so the load is carried by a guard.
     Guarded,
-    /// There is no conclusive run. The policy is proved to be stable, or it is the first candidate.
+    /// No run is conclusive. The policy is proved to be stable, or it is the first candidate.
     Inconclusive,
     /// There is a proof by analysis that no policy can be better by a relevant margin.
     Analysis,

@@ -19,8 +19,7 @@ impl Selection<'_> {
         let all = 0..self.candidates.len();
         let mut candidates: Vec<CandidateLog> = all.map(|n| self.recorded(basis, n)).collect();
         let first = candidates[0].value;
-        // The list is sorted by the values that are shown, because the ratios may be from shorter
-        // runs than the order of the candidates.
+        // The order of the candidates may be from longer runs than the values that are shown.
         let value = |c: &CandidateLog| {
             let of_first = first.map_or(1.0, |value| value.mean);
             let least = c.at_least.map(|times| times * of_first);
@@ -43,10 +42,9 @@ impl Selection<'_> {
 
     fn recorded(&self, basis: &Basis, n: usize) -> CandidateLog {
         let (own, objective) = (&self.candidates[n], self.trials.objective);
-        let outcome = if n == 0 && !basis.has_converged() {
-            Steadiness::Unsettled
-        } else {
-            own.outcome(self.trials.workload, self.is_far(0, n))
+        let outcome = match n {
+            0 if !basis.has_converged() => Steadiness::Unsettled,
+            _ => own.outcome(self.trials.workload, self.is_far(0, n)),
         };
         let steady = outcome == Steadiness::Steady;
         let run = own.measured().filter(|_| steady);
@@ -56,6 +54,7 @@ impl Selection<'_> {
         let is_bound = !self.trials.choice.promises.is_empty();
         let at_least = self.at_least(0, n).filter(|_| steady);
         let compared = self.converged_runs(n, 0).filter(|_| steady);
+        let slowdowns = compared.and_then(|(own, _)| own.slowdowns());
         let ratio = |objective| {
             let is_known = n > 0 && at_least.is_none();
             let (own, first) = compared.filter(|_| is_known)?;
@@ -78,9 +77,7 @@ impl Selection<'_> {
             },
             ratio: ratio(objective).map(Into::into),
             other_ratio: ratio(objective.other()).map(Into::into),
-            slowdown_ratio: compared
-                .and_then(|(own, _)| own.slowdowns())
-                .map(|[least, most]| most / least),
+            slowdown_ratio: slowdowns.map(|[least, most]| most / least),
             kept: run.filter(|_| is_bound).map(|run| run.verdict.place <= 1.0),
         }
     }
@@ -88,11 +85,9 @@ impl Selection<'_> {
     /// Returns the mean wait of each type under a candidate; empty if one is unknown.
     fn waits(&self, n: usize) -> Vec<LoggedMean> {
         let of_first = self.candidates[0].measured();
-        let types = of_first
-            .iter()
-            .flat_map(|first| first.run.types.iter().enumerate());
+        let types = of_first.map_or(&[][..], |first| &first.run.types);
         let compared = self.converged_runs(n, 0).filter(|_| n > 0);
-        let each = types.map(|(i, of_first)| {
+        let each = types.iter().enumerate().map(|(i, of_first)| {
             let ratio = compared.and_then(|(own, first)| {
                 let [a, b] = [own, first].map(|own| &*own.run.types[i].waiting_replications);
                 paired_ratio(a, b)
@@ -146,8 +141,7 @@ impl Selection<'_> {
     }
 }
 
-/// Returns the product of the two values. If only the values of separate runs were shown, they
-/// could contradict the ratios, which are from common runs.
+/// Multiplies two values, because the values of separate runs could contradict the ratios.
 fn product(first: &Estimate, ratio: &Estimate) -> LoggedMean {
     let (own, of_ratio) = (ratio.mean * first.half_width, first.mean * ratio.half_width);
     LoggedMean {

@@ -1,4 +1,6 @@
-//! This module finds the best policy of each family, and then tunes the best ones on a grid.
+//! The search for the best policy of each family, the best of which are tuned on a grid.
+
+use itertools::Itertools;
 
 use super::ladder::{Candidate, Ladder, Selection};
 use super::trials::{FEW, Trial, Trials};
@@ -7,35 +9,31 @@ use synth_multiresource::artifact::Family;
 use synth_multiresource::policy::TuningContext;
 use synth_multiresource::simulator::{Estimate, Failure};
 
-/// The fraction of budget and time for the search.
 const SEARCH: f64 = 0.4;
 
 /// A run is only completed if its first part, which is 1 divided by this, is promising.
 const QUARTER: u64 = 4;
 
-/// The maximum number of events of the first runs. They are short because a deadline or an
-/// interrupt may end the search early.
+/// The maximum number of events of the first runs, because a deadline may end the search early.
 const FIRST: u64 = 100_000;
 
-/// All steps along one parameter must gain this fraction of a relevant difference. Otherwise, the
-/// parameter counts as idle.
+/// The fraction of a relevant difference below which a gain along a parameter counts as none.
 const WORTHWHILE: f64 = 0.2;
 
-/// The number of families that are tuned, and the fraction of the remaining work for each of them.
+/// The fraction of the remaining work for each family that is tuned.
 const SHARES: [f64; 3] = [0.5, 0.6, 1.0];
 
 /// A candidate is only tuned if its relative cost is at most this.
 const NEAR: f64 = 1.3;
 
-/// The runs are shortened if the work for a family would not be sufficient for this number of full
-/// runs.
+/// The runs are shortened if the work for a family is less than this number of full runs.
 const STEPS: f64 = 12.0;
 
 /// The fraction of the work of the search to find the candidates that are tuned.
 const STARTING: f64 = 0.5;
 
 impl Selection<'_> {
-    /// Replaces the candidates by the best of each family, not run yet, the best first.
+    /// Replaces the candidates by the best of each family, without their runs, the best first.
     pub(super) fn search(&mut self, context: &TuningContext<'_>) -> Result<(), Failure> {
         self.trials.begin(1, SEARCH);
         let share = SEARCH * self.trials.budget;
@@ -76,15 +74,13 @@ impl Selection<'_> {
                 candidate.policy = policy;
             }
         }
-        let mut each: Vec<Candidate<'_>> = Vec::new();
-        for candidate in std::mem::take(&mut self.candidates) {
-            let name = candidate.name();
-            if each.iter().all(|other| other.name() != name) {
-                let tried = seen.iter().filter(|p| p.called() == name).count();
-                each.push(Candidate::new(candidate.policy, tried));
-            }
-        }
-        self.candidates = each;
+        let all = std::mem::take(&mut self.candidates).into_iter();
+        let first_of_each = all.unique_by(Candidate::name).map(|candidate| {
+            let mut own = Candidate::new(candidate.policy);
+            own.tried = seen.iter().filter(|p| p.called() == own.name()).count();
+            own
+        });
+        self.candidates = first_of_each.collect();
         Ok(())
     }
 }

@@ -1,4 +1,4 @@
-//! This module runs the simulations of the candidates and counts the work.
+//! The simulations of all candidates with the same arrivals and sizes, whose work is counted.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -17,8 +17,7 @@ use synth_multiresource::workload::{Fleet, Workload};
 
 pub(super) const REPLICATIONS: u32 = 8;
 
-/// The number of replications in a tuning run. With a few long replications, there are more jobs of
-/// the rare types than with many short ones.
+/// The replications of a tuning run. A few long ones have more rare jobs than many short ones.
 pub(super) const FEW: u32 = 4;
 
 /// The minimum number of completed jobs of each type in a conclusive run.
@@ -27,8 +26,7 @@ pub(super) const DONE: u64 = 300;
 /// The minimum factor for the cost if a guarantee is not kept.
 const BROKEN: f64 = 10.0;
 
-/// A run is stopped if the number of jobs in the system is greater than the number of jobs in
-/// service multiplied by the first value, plus the second value.
+/// A run is stopped at this multiple of the mean number of jobs in service, plus the second value.
 const CROWD: (f64, f64) = (200.0, 20_000.0);
 
 /// If there are more busy servers than this, an event takes longer.
@@ -38,14 +36,12 @@ const CACHED: f64 = 300.0;
 const TELLING: u64 = 100_000;
 const SOME: f64 = 30.0;
 
-/// The additional work that is only used to decide about guarantees. It is at most the first value
-/// multiplied by the budget, and at most the second value multiplied by the default budget.
-/// Otherwise, a larger budget, of which the search uses more, could leave a guarantee undecided
-/// that is decided with a smaller one.
+/// The additional work that is only used to decide about guarantees, at most these multiples of the
+/// budget and of the default budget. Otherwise, a larger budget, of which the search uses more,
+/// could leave a guarantee undecided that is decided with a smaller one.
 const DECIDING: (f64, f64) = (3.0, 0.25);
 
-/// If the relative half-width of a mean is at least this, it is not precise enough for tuning. (The
-/// differences between policies are several times more precise.)
+/// The relative half-width at which a mean (but no difference) is too imprecise for tuning.
 const VAGUE: f64 = 0.06;
 
 pub(super) type Underway<'w> = (Simulation<'w>, u64);
@@ -54,14 +50,11 @@ pub(super) struct Trial {
     pub run: Run,
     /// The objective \[time\]; `None` without a steady state.
     pub value: Option<Estimate>,
-    /// The objective, which is increased if a guarantee is not kept. It is infinite without a
-    /// steady state.
+    /// The objective, increased if a guarantee is not kept; infinite without a steady state.
     pub cost: f64,
     /// The cost for tuning; if the run is too short for means, from the jobs in its second half.
     pub rough_cost: f64,
-    /// Whether the run is long enough for tuning.
     pub is_conclusive: bool,
-    /// The index of the common type with the fewest completions.
     pub fewest: Option<usize>,
     pub verdict: Verdict,
 }
@@ -75,8 +68,7 @@ impl Trial {
         self.run.health == Health::Unstable
     }
 
-    /// Returns the ratio of the objective to that of another run, from the replications in which
-    /// both have a value.
+    /// Returns the ratio of the objective to that of another run, if both have a value.
     pub(super) fn ratio(&self, objective: Objective, than: &Trial) -> Option<Estimate> {
         let [own, other] = [self, than].map(|trial| measured(objective, &trial.run).1);
         let known = own.iter().zip(other);
@@ -86,15 +78,12 @@ impl Trial {
 
     /// Returns the least and the largest mean slowdown `E[T_i]/E[S_i]` of a type.
     pub(super) fn slowdowns(&self) -> Option<[f64; 2]> {
-        let each = self.run.types.iter().map(|t| Some(t.slowdown?.mean));
-        let each: Vec<f64> = each.collect::<Option<_>>()?;
-        Some([
-            each.iter().copied().fold(f64::INFINITY, f64::min),
-            each.iter().copied().fold(0.0, f64::max),
-        ])
+        let mut types = self.run.types.iter().map(|t| Some(t.slowdown?.mean));
+        types.try_fold([f64::INFINITY, 0.0], |[least, most], own| {
+            Some([least.min(own?), most.max(own?)])
+        })
     }
 
-    /// Returns the mean number of jobs in the second half of the run.
     pub(super) fn rough_number(&self) -> f64 {
         self.run.types.iter().map(late).sum()
     }
@@ -103,12 +92,10 @@ impl Trial {
 pub(super) struct Verdict {
     /// Index in [`Run::watched`] for each guarantee.
     pub seen: Vec<Option<usize>>,
-    /// The fraction of late jobs divided by the fraction that is allowed, for the worst guarantee;
-    /// 0 without guarantees.
+    /// The fraction of late jobs over the allowed one for the worst guarantee; 0 if there is none.
     pub worst: f64,
-    /// The sort key. It is 0 if all guarantees are kept for the whole 95 % intervals, 1 if they are
-    /// kept as far as the run could show, and otherwise the value of `worst`, which is greater than
-    /// 1.
+    /// The sort key: 0 if all guarantees are kept for the whole 95 % intervals, 1 if they are kept
+    /// as far as the run could show, and otherwise `worst > 1`.
     pub place: f64,
     /// Whether the whole 95 % interval of some guarantee is above its limit.
     pub surely_breaks: bool,
@@ -116,7 +103,6 @@ pub(super) struct Verdict {
     pub is_sure: bool,
 }
 
-/// Simulates all candidates with the same arrivals and sizes, and counts the work.
 pub(super) struct Trials<'a> {
     fleet: &'a Fleet,
     pub workload: &'a Workload,
@@ -126,7 +112,7 @@ pub(super) struct Trials<'a> {
     seed: u64,
     end: Option<Instant>,
     pub common: Vec<usize>,
-    /// The number of events after which a twofold difference in cost is not chance.
+    /// The number of events after which a twofold difference in cost is not due to chance.
     pub conclusive_events: u64,
     /// The budget for all stages, in events of First-Fit with few types.
     pub budget: f64,
@@ -178,14 +164,11 @@ impl<'a> Trials<'a> {
         }
     }
 
-    /// Starts a stage that ends after this fraction of the time. Its seed is `seed` plus the seed
-    /// of the options.
+    /// Starts a stage that ends after this part of the time, whose `seed` is added to the options'.
     pub(super) fn begin(&mut self, seed: u64, part: f64) {
         self.seed = self.choice.seed.wrapping_add(seed);
-        self.end = self
-            .choice
-            .end
-            .map(|end| end - self.time.mul_f64(1.0 - part));
+        let end_of = |end: Instant| end - self.time.mul_f64(1.0 - part);
+        self.end = self.choice.end.map(end_of);
     }
 
     pub(super) fn report(&mut self, what: String) {
@@ -203,17 +186,16 @@ impl<'a> Trials<'a> {
 
     pub(super) fn work(&mut self, policy: &Family) -> f64 {
         let (workload, policy) = (self.workload, policy.followed());
-        // The state of many servers is larger than the caches, as measured for 1000 to 100 000
-        // servers.
+        // Measured for 1000 to 100 000 servers, whose state is larger than the caches.
         let busy = in_service(workload).min(self.fleet.servers() as f64);
         let misses = (busy / CACHED).max(1.0).powf(0.75);
         let works = self.works.entry(policy.called());
         *works.or_insert_with(|| misses * policy.work(workload))
     }
 
-    /// Simulates up to this number of events in all replications, counted from the start of the
-    /// simulation, which may be `underway`. Returns `None` if it was stopped by an interrupt or the
-    /// deadline, because its results would depend on the machine.
+    /// Simulates up to this number of events in all replications, from the start of the simulation,
+    /// which may be `underway`. Returns `None` if it was stopped by an interrupt or the deadline,
+    /// because its results would depend on the machine.
     pub(super) fn run(
         &mut self,
         underway: &mut Option<Underway<'a>>,
@@ -222,12 +204,10 @@ impl<'a> Trials<'a> {
         replications: u32,
     ) -> Result<Option<Trial>, Failure> {
         let settings = self.settings(events, replications);
+        let begun = || Contender::from(policy.clone()).begin_on(self.fleet, &settings);
         let (mut simulation, before) = match underway.take() {
             Some(underway) => underway,
-            None => (
-                Contender::from(policy.clone()).begin_on(self.fleet, &settings)?,
-                0,
-            ),
+            None => (begun()?, 0),
         };
         let run = simulation.run(&settings, &mut |_| ())?;
         let simulated = run.events - before;
@@ -272,8 +252,7 @@ impl<'a> Trials<'a> {
             surely_breaks |= above.is_some_and(|own| own.mean - own.half_width > allowed);
             seen.push(place);
         }
-        // If all guarantees are kept, the cost is lower than if one is not kept, unless the jobs
-        // stay ten times as long.
+        // Keeping all guarantees costs less, unless the jobs stay ten times as long.
         let (place, factor) = match worst {
             worst if worst > 1.0 => (worst, BROKEN * worst),
             _ if surely_keeps => (0.0, 1.0),
@@ -306,10 +285,9 @@ impl<'a> Trials<'a> {
         }
     }
 
-    /// Returns the objective from the jobs that are present in the second half of a run (Little's
-    /// law). If the jobs of a type stay longer than a twentieth of a replication, it is increased
-    /// in proportion. Otherwise, parameters that move the wait of a rare type beyond the end of the
-    /// run would look good.
+    /// Returns the objective from the jobs in the second half of a run (Little's law), increased in
+    /// proportion if the jobs of a type stay longer than a twentieth of a replication. Otherwise,
+    /// it would help to move the wait of a rare type beyond the end of the run.
     fn late_cost(&self, run: &Run) -> f64 {
         let pairs = run.types.iter().zip(self.workload.types());
         let stays: Vec<f64> = pairs.map(|(t, own)| late(t) / own.arrival_rate()).collect();
@@ -329,7 +307,7 @@ fn in_service(workload: &Workload) -> f64 {
     workload.types().iter().map(|t| t.offered_load()).sum()
 }
 
-/// Returns an objective as measured in a run: the mean and the value of each replication.
+/// Returns the measured mean of an objective, and its value in each replication.
 pub(super) fn measured(objective: Objective, run: &Run) -> (Option<Estimate>, &[Option<f64>]) {
     match objective {
         Objective::Mean => (run.mean_response, &run.replications),

@@ -17,9 +17,8 @@ impl Search<'_> {
         open.map(item).collect()
     }
 
-    /// Computes a bound from a table over the small resource with the highest cost. The number of
-    /// jobs is an integer for this resource, and the other resources are only charged at their
-    /// price.
+    /// Computes a bound from a table over the small resource with the highest cost, for which the
+    /// number of jobs is an integer. The other resources are only charged at their price.
     pub(super) fn by_table(&self, items: &[Item], prices: &[f64]) -> Option<f64> {
         let worth = |j: &usize| self.room[*j] as f64 * prices[*j];
         let is_small = |j: &usize| self.room[*j] < TABLE / (1 + items.len() as u64);
@@ -38,14 +37,14 @@ impl Search<'_> {
             }
         }
         let paid = price(&self.room, prices) - worth(&j);
-        Some(self.settled + free + table[table.len() - 1] + paid)
+        Some(self.least_worth + free + table[table.len() - 1] + paid)
     }
 
-    /// Searches the subtree of the node in depth-first order. Returns whether the search is
-    /// complete, the number of nodes that were visited, and the schedules that are better, in
-    /// ascending order of their worth. The counts of a schedule do not include the least counts.
+    /// Searches the subtree of the node. Returns whether the search is complete, the number of
+    /// visited nodes, and the better schedules in ascending order of their worth.
     pub(super) fn depth_first(
         &self,
+        least: &[u32],
         items: &[Item],
         prices: &[f64],
         nodes: u64,
@@ -68,16 +67,15 @@ impl Search<'_> {
             room: self.room.clone(),
             found: Vec::new(),
         };
-        let complete = search.visit(0, self.settled, price(&self.room, prices));
-        let of_types = |counts: Vec<u32>| {
-            let mut schedule = vec![0; self.packing.types()];
-            let taken = items.iter().zip(counts);
-            taken.for_each(|(item, count)| schedule[item.job_type] = count);
-            schedule
+        let complete = search.visit(0, self.least_worth, price(&self.room, prices));
+        let with_least = |(worth, counts): (f64, Vec<u32>)| {
+            let mut schedule = self.schedule(least);
+            let added = items.iter().zip(counts);
+            added.for_each(|(item, count)| schedule[item.job_type] += count);
+            (worth, schedule)
         };
-        let found = search.found.into_iter();
-        let found = found.map(|(worth, counts)| (worth, of_types(counts)));
-        (complete, nodes - search.nodes, found.collect())
+        let found = search.found.into_iter().map(with_least).collect();
+        (complete, nodes - search.nodes, found)
     }
 }
 
@@ -89,7 +87,7 @@ fn fill(table: &mut [f64], step: usize, value: f64, most: u32) {
         }
         return;
     }
-    // The numbers of jobs are 1, 2, 4 and so on, because any count is a sum of some of these.
+    // Any count is a sum of some of the packets of 1, 2, 4, … jobs.
     let (mut left, mut packet) = (most, 1);
     while left > 0 {
         let count = packet.min(left);

@@ -1,11 +1,8 @@
-//! This module measures how much the work that arrives varies over time. It computes the variance
-//! for windows of time and the drift of the weekly load.
+//! This module measures how much the arriving work varies, in windows of time and between weeks.
 //!
-//! # Theory
-//! If `X` is the work of a job, `IDW(w) = Var[Σ X in a window of length w] / (λ w E[X²])`. This is
-//! equal to 1 if arrivals are compound Poisson. If there are bursts of short jobs, the dispersion
-//! of the counts is larger, but the IDW is almost the same. If the rate is modulated by two states,
-//! `IDW(w) − 1 = A (1 − (1 − e^{−rw})/(rw))`.
+//! If `X` is the work of a job, `IDW(w) = Var[Σ X in a window of length w] / (λ w E[X²])`, which is
+//! 1 if arrivals are compound Poisson, and hardly changed by bursts of short jobs. If the rate is
+//! modulated by two states, `IDW(w) − 1 = A (1 − (1 − e^{−rw})/(rw))`.
 
 use std::ops::Range;
 
@@ -13,8 +10,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 const LONGEST: u64 = 86_400;
-/// The smallest number of windows from which a variance is estimated.
-const FEWEST: u64 = 20;
+/// The minimum number of windows for a variance.
+const MIN_WINDOWS: u64 = 20;
 
 #[derive(Clone, Debug)]
 pub(crate) struct Windows {
@@ -24,7 +21,6 @@ pub(crate) struct Windows {
 
 #[derive(Clone, Debug)]
 struct Level {
-    /// The length of its windows \[ticks\].
     width: u64,
     work: Moment,
     kinds: Vec<Moment>,
@@ -47,7 +43,6 @@ impl Moment {
         }
     }
 
-    /// Returns the variance over `windows` windows, including those in which no job arrived.
     fn variance(mut self, windows: u64) -> f64 {
         self.open(windows.max(self.window));
         let windows = windows as f64;
@@ -57,8 +52,7 @@ impl Moment {
 }
 
 impl Windows {
-    /// Creates windows of lengths from `shortest` \[ticks\], which must be > 0, up to one day. Each
-    /// of the lengths is twice the one before.
+    /// Creates windows whose lengths double from `shortest` \[ticks\], > 0, up to one day.
     pub(crate) fn new(shortest: u64, per_second: u64) -> Self {
         let widths = (0..u64::BITS).map_while(|k| shortest.checked_mul(1 << k));
         let widths = widths.take_while(|width| *width <= LONGEST * per_second);
@@ -98,7 +92,7 @@ impl Windows {
                 if_independent: kinds.map(|own| own.variance(windows)).sum::<f64>() / work,
             }
         };
-        let enough = |level: &&Level| length / level.width >= FEWEST;
+        let enough = |level: &&Level| length / level.width >= MIN_WINDOWS;
         self.levels.iter().filter(enough).map(of).collect()
     }
 }
@@ -124,13 +118,12 @@ pub struct RateModulation {
     pub rate: f64,
 }
 
-/// A window is only used for the fit if its excess dispersion is larger than this.
+/// Only windows with a larger excess dispersion are used for the fit.
 const NOTICEABLE: f64 = 0.05;
 
 impl RateModulation {
-    /// Fits a modulation to the logarithms with the method of least squares. `base` is the
-    /// dispersion at a constant rate, which is 1 if there are no batches. Returns `None` if no
-    /// window exceeds it by more than 0.05.
+    /// Fits a modulation to the logarithms by least squares. `base` is the dispersion at a constant
+    /// rate, which is 1 without batches. Returns `None` if no window exceeds it by more than 0.05.
     pub fn of(dispersions: &[Dispersion], base: f64) -> Option<Self> {
         let points = dispersions.iter().map(|d| (d.window, d.work - base));
         let points: Vec<(f64, f64)> = points.filter(|(_, excess)| *excess > NOTICEABLE).collect();
@@ -176,8 +169,8 @@ impl Drift {
     /// The lengths of a trace in days for which the drift is computed.
     pub const DAYS: Range<u64> = 35..100_000;
 
-    /// Computes the drift from the load of each complete day, and from the sum of the squares of
-    /// the loads of its jobs.
+    /// Computes the drift from the load of each complete day and the squares of the loads of its
+    /// jobs.
     pub fn of(loads: &[f64], squares: &[f64]) -> Self {
         let mean = |week: &[f64]| week.iter().sum::<f64>() / week.len() as f64;
         let (before, last) = loads.split_at(loads.len() - 7);
@@ -193,8 +186,8 @@ impl Drift {
         }
     }
 
-    /// Returns `true` if the load of the last week is outside the usual range by more than can be
-    /// explained by chance. In this case, the policy should be computed again.
+    /// Returns `true` if the last week is outside the usual range by more than chance, so that the
+    /// policy should be computed again.
     pub fn is_unusual(&self) -> bool {
         let [low, high] = self.usual;
         !(low - self.chance..=high + self.chance).contains(&self.last_week)

@@ -114,13 +114,9 @@ pub fn answer(
             }) as cli::ProgressCallback
         });
         let program = Embedding::new(interrupt, progress);
-        let of_lab = |word: &OsString| {
-            synth_lab::PROGRAM
-                .verbs
-                .iter()
-                .any(|verb| word == verb.name)
-        };
-        let run = || match typed.first().is_some_and(of_lab) {
+        let mut verbs = synth_lab::PROGRAM.verbs.iter();
+        let is_of_lab = (typed.first()).is_some_and(|word| verbs.any(|verb| word == verb.name));
+        let run = || match is_of_lab {
             true => synth_lab::PROGRAM.answer(&typed, program),
             false => cli::answer(&typed, program),
         };

@@ -1,25 +1,23 @@
-/// A histogram of positive numbers with 64 bins per octave, which have a relative width of at most
-/// 1.6 %. Only the octaves that occur are stored.
+/// A histogram of positive numbers with 64 bins per octave (relative width ≤ 1.6 %). Only octaves
+/// that occur are stored.
 #[derive(Clone, Debug)]
 pub struct Histogram {
     bins: Vec<u64>,
-    /// The leading bits of the first bin.
+    /// The [leading] bits of the first bin.
     first: usize,
-    /// The leading bits of the lowest and the highest bin that are possible.
     range: (usize, usize),
     seen: (f64, f64),
 }
 
 const NONE_SEEN: (f64, f64) = (f64::INFINITY, 0.0);
 
-/// The number of bits of the mantissa that are used.
 const KEPT: u32 = 6;
 const OCTAVE: usize = 1 << KEPT;
 /// The number of octaves below and above the unit. All other values are clamped to this range.
 const OCTAVES: (usize, usize) = (32, 48);
 
 impl Histogram {
-    /// Creates a histogram for numbers from 2^-32 to 2^48 times `unit`, which must be positive.
+    /// Creates a histogram for numbers from 2^-32 to 2^48 times `unit`, which must be > 0.
     pub fn new(unit: f64) -> Self {
         let lowest = leading(unit).saturating_sub(OCTAVES.0 * OCTAVE);
         let highest = lowest + (OCTAVES.0 + OCTAVES.1) * OCTAVE - 1;
@@ -88,30 +86,31 @@ impl Histogram {
 
     /// Returns the variance of the numbers, with an error of at most 1.6 %, or 0 if there are none.
     pub fn variance(&self) -> f64 {
-        let value = |key| f64::from_bits(((self.first + key) as u64) << (52 - KEPT));
         let moment = |power: i32| {
             let bins = self.bins.iter().enumerate();
             let sum: f64 = bins
-                .map(|(key, bin)| *bin as f64 * value(key).powi(power))
+                .map(|(n, bin)| *bin as f64 * self.lower_edge(n).powi(power))
                 .sum();
             sum / self.count().max(1) as f64
         };
         moment(2) - moment(1).powi(2)
     }
 
-    /// Returns the given quantile, which is interpolated within a bin and clamped to the range of
-    /// the values. Returns `None` if the histogram is empty.
+    fn lower_edge(&self, bin: usize) -> f64 {
+        f64::from_bits(((self.first + bin) as u64) << (52 - KEPT))
+    }
+
+    /// Returns a quantile, interpolated within a bin and clamped to the range; `None` if empty.
     pub fn quantile(&self, probability: f64) -> Option<f64> {
         let mut left = probability * self.count() as f64;
-        for (key, bin) in self.bins.iter().enumerate() {
+        for (n, bin) in self.bins.iter().enumerate() {
             let here = *bin as f64;
             if here > 0.0 && here >= left {
                 // The lowest bin also contains all values that are smaller.
-                if key == 0 && self.first == self.range.0 {
+                if n == 0 && self.first == self.range.0 {
                     return Some(self.seen.0);
                 }
-                let edge = |key| f64::from_bits(((self.first + key) as u64) << (52 - KEPT));
-                let (low, high) = (edge(key), edge(key + 1));
+                let (low, high) = (self.lower_edge(n), self.lower_edge(n + 1));
                 let inside = low + (high - low) * left / here;
                 return Some(inside.max(self.seen.0).min(self.seen.1));
             }

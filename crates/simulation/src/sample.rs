@@ -13,24 +13,22 @@ pub struct Sample {
     pub warm_up: f64,
     /// The remaining length of the shortest replication \[time\].
     pub length: f64,
-    /// The minimum relative standard error of the waiting work, and its share of the work of all
-    /// jobs.
+    /// The minimum relative standard error of the waiting work, and its share of all work.
     pub(super) least_error: (f64, f64),
 }
 
-/// The fraction of each replication that is removed as warm-up, unless the sizes of the jobs
-/// require more. If the cut is determined by MSER, it also removes long queues at the start, and
-/// therefore the mean is too low. In `M/G/1` queues with lognormal sizes at a load of 0.8, this
-/// method gave 95 % intervals of which only 85 % to 93 % contained the mean. With a fixed tenth,
-/// it was contained in 93 % to 96 % of the intervals.
+/// The fraction of a replication that is removed as warm-up, unless the sizes require more. A cut
+/// by MSER also removes long queues at the start, so the mean is too low: in `M/G/1` queues with
+/// lognormal sizes at a load of 0.8, only 85 % to 93 % of the 95 % intervals contained it, compared
+/// with 93 % to 96 % for a fixed tenth.
 const CUT: f64 = 0.1;
 
-/// The minimum length of the warm-up and of the rest, in mean residual sizes of the longest jobs.
-/// The bias from jobs that are missing at the start or unfinished at the end is then less than 1 %.
+/// The minimum length of the warm-up and of the rest, in mean residual sizes of the longest jobs,
+/// for a bias from missing or unfinished jobs of less than 1 %.
 pub(super) const WARM_UP: f64 = 3.0;
 pub(super) const REST: f64 = 10.0;
 
-/// Classes that have a smaller share of the jobs in service are ignored.
+/// Classes with a smaller share of the jobs in service are ignored.
 const SMALLEST_SHARE: f64 = 1e-3;
 
 pub struct Seen<'a> {
@@ -39,20 +37,12 @@ pub struct Seen<'a> {
 }
 
 impl Seen<'_> {
-    /// Returns the number of events of all replications.
     pub fn events(&self) -> u64 {
         self.engines.iter().map(|e| e.events()).sum()
     }
 
     pub fn is_crowded(&self, crowd: u64) -> bool {
         self.engines.iter().any(|e| e.jobs() > crowd)
-    }
-
-    /// Returns the expected number of rings of the slowest clock in the shortest replication, or
-    /// infinity if there is no clock.
-    pub fn rings(&self) -> f64 {
-        let each = self.engines.iter().map(|e| e.slowest_clock() * e.now());
-        each.fold(f64::INFINITY, f64::min)
     }
 
     /// Returns the longest mean residual size \[time\] of all classes that have a significant load.
@@ -67,7 +57,6 @@ impl Seen<'_> {
         self.engines.iter().map(|e| &e.recorder().series)
     }
 
-    /// Returns the mean number in system of a class over the second half of each replication.
     pub fn late_numbers(&self, of_class: usize) -> Vec<f64> {
         let late = |series: &Series| {
             let total = |column| series.total(series.len() / 2..series.len(), column);
@@ -79,7 +68,7 @@ impl Seen<'_> {
 }
 
 impl Sample {
-    /// Removes the warm-up; `None` if the rest is too short for batches.
+    /// Removes the warm-up. Returns `None` if the rest is too short for batches.
     pub fn new(seen: &Seen<'_>) -> Option<Self> {
         let least = WARM_UP * seen.memory();
         let batches = BATCHES.div_ceil(seen.engines.len());
@@ -149,7 +138,6 @@ impl Sample {
         self.ratio(quantity, |row| row[time])
     }
 
-    /// Returns the total time that the jobs of these classes waited.
     fn waits(&self, classes: &[usize]) -> f64 {
         let c = self.columns;
         let of_row = |row: &[f64], i: &usize| row[c.present(*i)] - row[c.busy(*i)];
@@ -157,7 +145,7 @@ impl Sample {
         waits.max(0.0)
     }
 
-    /// Increases the interval of an estimate of which the part `waits` is caused by waiting jobs.
+    /// Widens the interval of an estimate of which the part `waits` is caused by waiting jobs.
     fn of_queue(&self, estimate: Estimate, waits: f64) -> Estimate {
         let (error, share) = self.least_error;
         let unsure = waits.min(share * estimate.mean);
@@ -249,8 +237,8 @@ impl Sample {
     }
 }
 
-/// Returns the mean number of jobs in the system for each time bucket over all replications, and
-/// the length of a bucket. If a replication has smaller buckets than others, they are merged.
+/// Returns the mean number of jobs in each time bucket over all replications, and its length.
+/// Smaller buckets of a replication are merged.
 pub(super) fn mean_number<'a>(
     all: impl Iterator<Item = &'a Series> + Clone,
     of_class: Option<usize>,

@@ -1,8 +1,6 @@
-//! The journal of a comparison, which is a file of JSON lines next to the output file. Each cell is
-//! on the disk before the next cell is started. The part of a shard is a file with the same lines,
-//! but it starts with a [`PartHeading`] that contains the whole plan, and it ends with a line that
-//! marks it as complete. While its cells are run, it is the journal of its shard. Each line has a
-//! checksum.
+//! The journal of a comparison: JSON lines with checksums, in a file next to the output. Each cell
+//! is on the disk before the next one is started. The part of a shard, which is also its journal,
+//! begins with a [`PartHeading`] of the whole plan, and ends with a line that marks it as complete.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
@@ -51,7 +49,6 @@ pub struct PartHeading {
 #[serde(deny_unknown_fields)]
 pub(super) struct End {
     pub complete: bool,
-    /// The number of cells before this line.
     pub cells: usize,
 }
 
@@ -116,9 +113,8 @@ impl Journal {
         output.with_file_name(name)
     }
 
-    /// Creates a journal. If it is resumed, the existing file is opened and its cells are returned.
-    /// The comparison is identified by `about`, in which the values of the keys in `ignored` may be
-    /// different.
+    /// Creates a journal, or resumes it and returns its cells. The comparison is identified by
+    /// `about`, in which the values of the keys in `ignored` may differ.
     ///
     /// # Errors
     /// Returns an error if there is a journal that should not be resumed, if it belongs to a
@@ -144,7 +140,7 @@ impl Journal {
         }
         let there = journal.whole();
         let there = there.map_err(|why| refused(&journal.path, &why))?;
-        // If there is no complete line, for example because the disk was full, nothing is lost.
+        // Without a complete line, for example because the disk was full, nothing is lost.
         if !there.is_empty() && !resume {
             return Err(JournalError(format!(
                 "{name} holds finished cells of an earlier comparison: give --resume to continue it, or delete it to start again"
@@ -165,7 +161,6 @@ impl Journal {
         Ok((journal, cells))
     }
 
-    /// Returns the complete lines, and truncates the file after them.
     fn whole(&mut self) -> io::Result<Vec<u8>> {
         let mut bytes = Vec::new();
         self.file.read_to_end(&mut bytes)?;
@@ -181,8 +176,7 @@ impl Journal {
     }
 
     /// Writes a finished cell to the file, and waits until it is on the disk. Returns `false` if it
-    /// has a number that cannot be represented in JSON. In this case, the cell is not stored and
-    /// will run again.
+    /// has a number that cannot be represented in JSON; then it is not stored and will run again.
     ///
     /// # Errors
     /// Returns an error if the file cannot be written.

@@ -9,11 +9,10 @@ use super::journal::{DAMAGED, End, JournalError, PartHeading, same};
 use synth_core::document::line::unsealed;
 use synth_core::document::{all_bytes_of, fault_of_json};
 
-const MOST_LINES: usize = 20;
-
 fn listed(lines: &[String]) -> String {
-    let some = lines[..lines.len().min(MOST_LINES)].join("\n  ");
-    match lines.len().saturating_sub(MOST_LINES) {
+    let shown = lines.len().min(20);
+    let some = lines[..shown].join("\n  ");
+    match lines.len() - shown {
         0 => some,
         more => format!("{some}\n  … and {more} more"),
     }
@@ -23,9 +22,7 @@ fn listed(lines: &[String]) -> String {
 struct Part {
     path: String,
     heading: PartHeading,
-    /// The lines of its cells, without their checksums.
     cells: Vec<String>,
-    /// The reason why the part is not complete.
     fault: Option<String>,
 }
 
@@ -74,8 +71,8 @@ impl Whole {
         let count = first.heading.shards;
         for n in (1..=count).filter(|n| !shards.contains_key(n)) {
             faults.push(format!("shard {n} of {count} is missing"));
-            let beside = Path::new(&first.path).with_file_name(format!("part-{n}.jsonl"));
-            commands.push(first.heading.command(n, &beside.display().to_string()));
+            let path = Path::new(&first.path).with_file_name(format!("part-{n}.jsonl"));
+            commands.push(first.heading.command(n, &path.display().to_string()));
         }
         if !faults.is_empty() {
             let (faults, commands) = (listed(&faults), listed(&commands));

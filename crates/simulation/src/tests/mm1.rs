@@ -63,7 +63,7 @@ pub struct Own {
 pub fn run(rate: f64, settings: &Settings) -> Run<Own> {
     let size = SizeDistribution::Exponential { mean: Decimal::ONE };
     let queue = Queue {
-        classes: &[JobClass::poisson("a", rate, (1.0, &size), 1.0).demanding(vec![1.0])],
+        classes: &[JobClass::poisson("a", rate, (1.0, &size), vec![1.0], 1.0)],
         rates: &[rate],
         size: &size,
         servers: 1,

@@ -37,8 +37,7 @@ pub(crate) fn kappa(types: impl Iterator<Item = (f64, (f64, f64))>, excess: Rate
 
 /// Builds a modulation of all types with two states and the given dispersion of work, from the
 /// total rate `λ` \[1/s\] and the moments of the work of a job. If `v` is the variance of the
-/// factor of the rate, `A = λ E[X]²/E[X²] · 2v/r`. The factors are `1 ± √v`, or 0 and `1 + v` if
-/// one of them would be negative.
+/// factor of the rate, `A = λ E[X]²/E[X²] · 2v/r`. The factors are `1 ± √v`, or 0 and `1 + v`.
 pub(crate) fn common(rate: f64, work: (f64, f64), excess: RateModulation) -> CommonModulation {
     let variance = excess.amount * excess.rate * work.1 / (2.0 * rate * work.0 * work.0);
     let (factors, busy) = if variance <= 1.0 {
@@ -57,8 +56,7 @@ pub(crate) fn common(rate: f64, work: (f64, f64), excess: RateModulation) -> Com
 #[derive(Clone, Debug, Default)]
 pub(crate) struct BatchStatistics {
     counts: BTreeMap<u32, u64>,
-    /// `Σ n(n − 1)`, `Σ (n − 1) Σx`, `Σ (n − 1) Σx²`, `Σ ((Σx)² − Σx²)` over batches of `n` sizes
-    /// `x`.
+    /// `Σ n(n − 1)`, `Σ (n − 1) Σx`, `Σ (n − 1) Σx²`, `Σ ((Σx)² − Σx²)` over batches of `n` sizes.
     sums: [f64; 4],
 }
 
@@ -104,8 +102,7 @@ impl BatchStatistics {
         }
     }
 
-    /// Returns the numbers of jobs in a batch and their frequencies, of which only the first
-    /// [`NUMBERS`] are not merged into means.
+    /// Returns the numbers of jobs in a batch and their frequencies, merged after [`NUMBERS`].
     fn numbers(&self) -> (Vec<u32>, Vec<f64>) {
         let counts = self.counts.iter();
         let counts = counts.map(|(n, count)| ((*n).min(MAX_JOBS), *count));

@@ -10,7 +10,6 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 const LONGEST: u64 = 86_400;
-/// The minimum number of windows for a variance.
 const MIN_WINDOWS: u64 = 20;
 
 #[derive(Clone, Debug)]
@@ -124,7 +123,7 @@ const NOTICEABLE: f64 = 0.05;
 impl RateModulation {
     /// Fits a modulation to the logarithms by least squares. `base` is the dispersion at a constant
     /// rate, which is 1 without batches. Returns `None` if no window exceeds it by more than 0.05.
-    pub fn of(dispersions: &[Dispersion], base: f64) -> Option<Self> {
+    pub(crate) fn of(dispersions: &[Dispersion], base: f64) -> Option<Self> {
         let points = dispersions.iter().map(|d| (d.window, d.work - base));
         let points: Vec<(f64, f64)> = points.filter(|(_, excess)| *excess > NOTICEABLE).collect();
         let (first, last) = (points.first()?.0, points.last()?.0);
@@ -167,11 +166,10 @@ pub struct Drift {
 
 impl Drift {
     /// The lengths of a trace in days for which the drift is computed.
-    pub const DAYS: Range<u64> = 35..100_000;
+    pub(crate) const DAYS: Range<u64> = 35..100_000;
 
-    /// Computes the drift from the load of each complete day and the squares of the loads of its
-    /// jobs.
-    pub fn of(loads: &[f64], squares: &[f64]) -> Self {
+    /// Computes the drift from the load of each complete day and the squares of the loads of jobs.
+    pub(crate) fn of(loads: &[f64], squares: &[f64]) -> Self {
         let mean = |week: &[f64]| week.iter().sum::<f64>() / week.len() as f64;
         let (before, last) = loads.split_at(loads.len() - 7);
         let mut weeks: Vec<f64> = before.windows(7).map(mean).collect();
@@ -186,8 +184,7 @@ impl Drift {
         }
     }
 
-    /// Returns `true` if the last week is outside the usual range by more than chance, so that the
-    /// policy should be computed again.
+    /// Returns `true` if the last week is unusual, so that the policy should be computed again.
     pub fn is_unusual(&self) -> bool {
         let [low, high] = self.usual;
         !(low - self.chance..=high + self.chance).contains(&self.last_week)

@@ -183,8 +183,7 @@ impl<'a> Fitting<'a> {
     }
 
     /// Returns the levels of the rate from the shortest windows whose number of jobs, with a
-    /// dispersion of `1 + (IDW − 1) E[X²]/E[X]²`, varies several times as much as at a constant
-    /// rate.
+    /// dispersion of `1 + (IDW − 1) E[X²]/E[X]²`, varies much more than at a constant rate.
     fn levels(&self, dispersion: &[Dispersion]) -> Option<CommonModulation> {
         let (jobs, (_, (mean, square))) = (self.jobs, self.work());
         let is_seen = |d: &&Dispersion| (d.work - 1.0) * square / (mean * mean) >= SEEN;
@@ -215,9 +214,9 @@ impl<'a> Fitting<'a> {
         self.types.iter().zip(arrivals).map(part).collect()
     }
 
-    /// Returns the dispersion of work of independent types with these arrivals at a constant rate.
-    /// With the number `B` of jobs in a batch and the correlation `c` of their sizes, it is `Σ_i
-    /// λ_i (E[X²] + (E[B²]/E[B] − 1)(E[X]² + c Var X)) / Σ_i λ_i E[X²]`.
+    /// Returns the dispersion of work of independent types with these arrivals at a constant rate:
+    /// `Σ_i λ_i (E[X²] + (E[B²]/E[B] − 1)(E[X]² + c Var X)) / Σ_i λ_i E[X²]`, for `B` jobs in a
+    /// batch and the correlation `c` of their sizes.
     fn dispersion_of(&self, arrivals: &[ArrivalProcess]) -> f64 {
         let (mut all, mut alone) = (0.0, 0.0);
         for (own, process) in self.types.iter().zip(arrivals) {

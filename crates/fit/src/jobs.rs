@@ -92,8 +92,7 @@ impl<'a> Jobs<'a> {
         Ok(jobs)
     }
 
-    /// Returns the smallest `c` with `limit ≤ 2^c` \[ticks\], [`NO_LIMIT`], or 0 if limits are not
-    /// used.
+    /// Returns the smallest `c` with `limit ≤ 2^c` \[ticks\], [`NO_LIMIT`], or 0 if not used.
     pub(crate) fn class(&self, job: &TraceJob) -> u8 {
         match job.limit {
             _ if !self.by_limit => 0,
@@ -246,8 +245,7 @@ impl<'a> Jobs<'a> {
         self.all.chunk_by(|a, b| a.submit == b.submit)
     }
 
-    /// Returns the share of the jobs that are submitted at the same instant as others of their
-    /// group.
+    /// Returns the share of jobs that are submitted at the same instant as others of their group.
     pub(crate) fn together(&self) -> f64 {
         let together = self.instants().map(|instant| {
             let groups = instant.iter().map(|job| self.group(job));

@@ -111,8 +111,7 @@ fn likeliest(counts: &[f64], states: usize) -> Vec<usize> {
     sorted.sort_unstable_by(f64::total_cmp);
     let high = sorted[sorted.len() - 1 - sorted.len() / 1000].max(2.0 * mean);
     let low = 0.01 * mean;
-    // A state has a mean count, and the logarithms of the probabilities to stay, and to go to
-    // another.
+    // A state is its mean count, and the logarithms of the probabilities to stay and to leave.
     let other = (states - 1) as f64;
     let first = |state: usize| low * (high / low).powf(state as f64 / other);
     let state = |mean: f64, leaves: f64| [mean, (1.0 - leaves).ln(), (leaves / other).ln()];

@@ -7,8 +7,6 @@
 //! - The function [`predict`] simulates some rules on the workload, and compares the results with
 //!   replays of the log.
 //!
-//! # Theory
-//!
 //! The jobs with demand v arrive with rate `N_v/T`, where `N_v` is their number and T is the time
 //! from the first submission to the last. If `S_v` is the sum of their sizes and no capacity is
 //! lost by packing, the load is `ρ̄ = max_r Σ_v S_v v_r/(T P_r)`. Demands are merged into the
@@ -61,8 +59,8 @@ use jobs::Jobs;
 use synth_traces::trace::Trace;
 use types::Search;
 
-/// The time in which the weight of a job doubles, if recent jobs have more weight \[s\].
-const DOUBLES: f64 = 14.0 * 86_400.0;
+/// Recent jobs have more weight \[s\].
+const DOUBLING_TIME: f64 = 14.0 * 86_400.0;
 
 /// Fits a workload to a trace. The `listener` gets messages and returns whether to continue.
 ///
@@ -73,7 +71,7 @@ pub fn fit(
     options: &FitOptions,
     listener: FitListener<'_>,
 ) -> Result<Fit, FitError> {
-    let doubles = options.kept_types.as_ref().map(|_| DOUBLES);
+    let doubles = options.kept_types.as_ref().map(|_| DOUBLING_TIME);
     let jobs = Jobs::read(trace, options.by_limit, doubles, listener)?;
     let search = Search::new(&jobs, options.max_types);
     let (types, tried) = match &options.kept_types {

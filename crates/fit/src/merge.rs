@@ -4,8 +4,8 @@
 //! for jobs. The cost is the added work multiplied by its price: `Σ_v S_v Σ_r y_r (u_r − v_r)`,
 //! where `S_v` is the mean number of jobs with the vector `v` in service, `u` is the demand of its
 //! type, and `y` are the prices of the resources. The best groups of one resource are intervals,
-//! which are found by a dynamic program. Otherwise, the pair of groups with the lowest cost is
-//! merged at each step.
+//! found by a dynamic program; otherwise, the pair of groups with the lowest cost is merged at each
+//! step.
 
 #[derive(Clone, Debug)]
 pub(crate) struct Vector {
@@ -41,9 +41,8 @@ pub(crate) fn apart(demand: &[f64], resources: usize) -> (&[f64], u32) {
 const MAX_GROUPS: usize = 400;
 
 impl Merging {
-    /// Finds groups for up to `most` types. The prices (R) must be ≥ 0, and not all 0. Groups that
-    /// fit on no server are not formed, so there may be more groups. Vectors without work are
-    /// ignored, because they can only increase the demands.
+    /// Finds groups for up to `most` types that fit on a server. The prices (R) must be ≥ 0, and
+    /// not all 0. Vectors without work are ignored, because they can only increase the demands.
     pub(crate) fn new(
         mut vectors: Vec<Vector>,
         prices: &[f64],
@@ -59,8 +58,7 @@ impl Merging {
         Merging { vectors, order }
     }
 
-    /// Returns the demands of `types` types, or fewer if there are fewer vectors, or more if they
-    /// do not fit.
+    /// Returns the demands of `types` types, or of more groups if they do not fit on servers.
     pub(crate) fn representatives(&self, types: usize) -> Vec<Vec<f64>> {
         let groups = self.groups(types);
         groups.iter().map(|group| self.largest(group)).collect()
@@ -104,8 +102,7 @@ fn join(a: &[f64], b: &[f64]) -> Vec<f64> {
     a.iter().zip(b).map(|(a, b)| a.max(*b)).collect()
 }
 
-/// Minimizes `cost(k, n) = min_m cost(k − 1, m) + Σ_{v=m..n} S_v (u − v)`, where `u` is the largest
-/// demand in `m..n`.
+/// Minimizes `cost(k, n) = min_m cost(k − 1, m) + Σ_{v=m..n} S_v (u − v)`, `u = max_{m..n} v`.
 fn intervals(vectors: &[Vector], most: usize) -> Order {
     let mut sorted: Vec<usize> = (0..vectors.len()).collect();
     sorted.sort_by(|a, b| vectors[*a].demand[0].total_cmp(&vectors[*b].demand[0]));

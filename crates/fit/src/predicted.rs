@@ -15,7 +15,6 @@ const RULES: [&str; 3] = ["first-fit", "easy-backfill", "fcfs"];
 /// The maximum number of jobs of a log that are replayed.
 pub const MOST: usize = 100_000;
 const EVENTS: u64 = 4_000_000;
-/// The relative half width at which a simulation ends before it reaches [`EVENTS`].
 const PRECISION: f64 = 0.01;
 
 /// Compares the workload with its log for each of the rules, unless its load is at least 1 or

@@ -24,8 +24,7 @@ pub struct FitOptions {
     pub arrivals: FittedArrivals,
     /// Whether types are split by the time limits of their jobs.
     pub by_limit: bool,
-    /// The types to keep: name, `R` demands, and number of servers. Recent jobs then have more
-    /// weight.
+    /// The types to keep: name, `R` demands, and servers. Recent jobs then have more weight.
     pub kept_types: Option<Vec<(String, Vec<f64>)>>,
 }
 

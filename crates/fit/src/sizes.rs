@@ -16,8 +16,7 @@ pub(crate) struct Sizes {
 }
 
 impl Sizes {
-    /// Computes the product-limit estimate (Kaplan, Meier 1958, section 2), up to the longest
-    /// observation.
+    /// Computes the product-limit estimate (Kaplan, Meier 1958, section 2) up to the longest job.
     pub(crate) fn of(sizes: impl Iterator<Item = Observation>) -> Self {
         let mut sizes: Vec<Observation> = sizes.collect();
         sizes.sort_by_key(|own| own.size);
@@ -114,8 +113,7 @@ mod tests {
         }))
     }
 
-    /// In Kaplan and Meier (1958, section 2), the deaths are at 0.8, 3.1, 5.4 and 9.2, and the
-    /// losses at 1.0, 2.7, 7.0 and 12.1.
+    /// The deaths are at 0.8, 3.1, 5.4 and 9.2, and the losses at 1.0, 2.7, 7.0 and 12.1.
     #[test]
     fn product_limit_estimate_matches_the_paper() {
         let sizes = [8, 31, 54, 92, 10, 27, 70, 121].into_iter().enumerate();

@@ -16,8 +16,7 @@ use synth_multiresource::workload::Fleet;
 
 use crate::system::{Event, Shape, System};
 
-/// An exception that is not caused by a policy, such as an interruption. It ends the command, and
-/// is raised again then.
+/// An exception not caused by a policy, such as an interruption, which ends the command.
 #[derive(Clone)]
 pub struct Broken {
     raised: Arc<Mutex<Option<PyErr>>>,

@@ -1,5 +1,4 @@
-//! This module creates thread pools after a fork, because the child would wait forever for the
-//! threads of the global pool.
+//! Creates thread pools after a fork, because a child would wait for the global threads forever.
 
 use std::cell::OnceCell;
 use std::sync::atomic::{AtomicU32, Ordering};

@@ -18,8 +18,7 @@ pub struct Arrivals {
 }
 
 enum Flow {
-    /// The sum of Poisson processes is a Poisson process, and the class does not depend on the
-    /// past.
+    /// The sum of Poisson processes is a Poisson process, with independent classes.
     Poisson(Poisson),
     Mixed(Mixed),
     /// One chain modulates all classes; the class of an arrival does not depend on its state.

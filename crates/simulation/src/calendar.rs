@@ -51,8 +51,7 @@ impl CompletionQueue {
 /// A tournament tree, which finds the earliest of several times with updates in `O(log n)`.
 pub struct Tournament {
     times: Vec<f64>,
-    /// The index of the earliest time below each node. Node 1 is the root; the leaves are the
-    /// times.
+    /// The index of the earliest time below each node: 1 is the root, and the leaves are the times.
     winners: Vec<u32>,
 }
 

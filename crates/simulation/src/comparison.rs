@@ -1,9 +1,9 @@
-//! This module compares policies that were simulated with the same arrivals.
+//! This module compares policies that were simulated with the same arrivals in each replication.
 //!
-//! In replication r, all policies have the same arrivals. Estimates are computed from these pairs:
-//! the ratio of the means `r = Σa/Σb` with the residuals `e = a − r·b`, and the difference `a − b`,
-//! both with Student's t distribution with `n − 1` degrees of freedom. All statements in a ranking
-//! hold simultaneously with a probability of 95 % (Bonferroni).
+//! Estimates are computed from pairs: the ratio of the means `r = Σa/Σb` with the residuals
+//! `e = a − r·b`, and the difference `a − b`, both with Student's t distribution with `n − 1`
+//! degrees of freedom. All statements in a ranking hold simultaneously with a probability of 95 %
+//! (Bonferroni).
 //!
 //! If a policy has long queues from time to time, the interval of the ratio may be as wide as the
 //! ratio itself. Jensen's inequality `E[a] ≥ exp(E[ln a])` gives a more robust lower bound, from
@@ -220,7 +220,7 @@ mod tests {
         assert!(right >= 928, "{right}");
     }
 
-    /// A lognormal sample has a coefficient of variation of 1.3. P(> 72 rejections) = 0.001 at 5 %.
+    /// A coefficient of variation of 1.3 gives more than 72 rejections with a probability of 0.001.
     #[test]
     fn skewed_samples_with_equal_means_do_not_differ_significantly() {
         let mut random = rand_xoshiro::Xoshiro256PlusPlus::seed_from_u64(7);

@@ -69,7 +69,6 @@ pub use watch::{FirstMoment, Meter, Stay, Threshold, Watch, Watched};
 pub use arrivals::{Arrival, ArrivalBuffer, Arrivals, Batches, Modulated, Process};
 pub use calendar::{CompletionQueue, Tournament};
 pub use growth::FromAbove;
-pub use quantiles::Histogram;
 pub use queue::{
     Departure, Discipline, INTERRUPTIONS, MEASURED, Queue, QueueIntegrals, QueueMeasure, QueueRun,
     busy_column,

@@ -3,8 +3,7 @@
 
 use super::sample::{Sample, Seen};
 
-/// The number of independent observations that the waiting work must be worth: the inverse of the
-/// largest squared relative standard error.
+/// The inverse of the largest squared relative standard error of the waiting work.
 const WORTH: f64 = 100.0;
 
 /// The minimum length of a replication in relaxation times.
@@ -35,9 +34,8 @@ pub(super) fn sample(seen: &Seen<'_>) -> Option<Sample> {
     Some(sample)
 }
 
-/// Returns the factor (> 1) by which a run is too short for reliable means. Only the share of the
-/// waiting jobs is measured, so that a run that has seen few long queues by chance is still
-/// rejected.
+/// Returns the factor (> 1) by which a run is too short for reliable means. Only the share of
+/// waiting jobs is measured, to reject a run that has seen few long queues by chance.
 pub(super) fn lacks(seen: &Seen<'_>, sample: &Sample) -> f64 {
     let least = bottlenecks(seen, sample).map(|own| own.least_length(seen.engines.len()));
     let lacks = least.fold(0.0, f64::max) / sample.length;
@@ -122,8 +120,7 @@ impl Bottleneck {
         (second * square + third * mean + fourth / 4.0) / (spare * waits).powi(2)
     }
 
-    /// Returns the minimum length of a replication \[time\], lower if only a part of the work
-    /// waits.
+    /// Returns the minimum length of a replication \[time\], lower if only some of the work waits.
     fn least_length(&self, replications: usize) -> f64 {
         if !self.waits() {
             return 0.0;

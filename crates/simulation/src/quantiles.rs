@@ -1,7 +1,6 @@
-/// A histogram of positive numbers with 64 bins per octave (relative width ≤ 1.6 %). Only octaves
-/// that occur are stored.
+/// A histogram of positive numbers with 64 bins per octave, whose width is at most 1.6 %.
 #[derive(Clone, Debug)]
-pub struct Histogram {
+pub(crate) struct Histogram {
     bins: Vec<u64>,
     /// The [leading] bits of the first bin.
     first: usize,
@@ -18,7 +17,7 @@ const OCTAVES: (usize, usize) = (32, 48);
 
 impl Histogram {
     /// Creates a histogram for numbers from 2^-32 to 2^48 times `unit`, which must be > 0.
-    pub fn new(unit: f64) -> Self {
+    pub(crate) fn new(unit: f64) -> Self {
         let lowest = leading(unit).saturating_sub(OCTAVES.0 * OCTAVE);
         let highest = lowest + (OCTAVES.0 + OCTAVES.1) * OCTAVE - 1;
         Histogram {
@@ -29,9 +28,8 @@ impl Histogram {
         }
     }
 
-    /// Adds a number.
     #[inline(always)]
-    pub fn add(&mut self, value: f64) {
+    pub(crate) fn add(&mut self, value: f64) {
         self.seen = (self.seen.0.min(value), self.seen.1.max(value));
         let key = leading(value);
         match self.bins.get_mut(key.wrapping_sub(self.first)) {
@@ -61,14 +59,13 @@ impl Histogram {
         self.bins.resize(length, 0);
     }
 
-    /// Removes all numbers.
-    pub fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.bins.fill(0);
         self.seen = NONE_SEEN;
     }
 
     /// Adds the numbers of another histogram with the same unit.
-    pub fn merge(&mut self, other: &Histogram) {
+    pub(crate) fn merge(&mut self, other: &Histogram) {
         if other.bins.is_empty() {
             return;
         }
@@ -79,13 +76,12 @@ impl Histogram {
         own.iter_mut().zip(&other.bins).for_each(|(b, o)| *b += o);
     }
 
-    /// Returns the number of values.
-    pub fn count(&self) -> u64 {
+    pub(crate) fn count(&self) -> u64 {
         self.bins.iter().sum()
     }
 
     /// Returns the variance of the numbers, with an error of at most 1.6 %, or 0 if there are none.
-    pub fn variance(&self) -> f64 {
+    pub(crate) fn variance(&self) -> f64 {
         let moment = |power: i32| {
             let bins = self.bins.iter().enumerate();
             let sum: f64 = bins
@@ -101,7 +97,7 @@ impl Histogram {
     }
 
     /// Returns a quantile, interpolated within a bin and clamped to the range; `None` if empty.
-    pub fn quantile(&self, probability: f64) -> Option<f64> {
+    pub(crate) fn quantile(&self, probability: f64) -> Option<f64> {
         let mut left = probability * self.count() as f64;
         for (n, bin) in self.bins.iter().enumerate() {
             let here = *bin as f64;

@@ -48,8 +48,7 @@ impl QueueIntegrals {
         if self.apart { class as usize } else { 0 }
     }
 
-    /// Records an arrival (`+1`) or a departure (`-1`), and returns the class and number of its
-    /// jobs.
+    /// Records an arrival (`+1`) or a departure (`-1`); returns the class and its number of jobs.
     fn present(&mut self, class: u32, change: i64, now: f64) -> (usize, u64) {
         let i = self.of(class);
         self.present[i].add(change as f64, now - self.origin);

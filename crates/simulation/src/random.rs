@@ -2,8 +2,7 @@ use rand::{Rng, SeedableRng};
 use rand_distr::{Distribution, Exp1, StandardNormal};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-/// Independent random streams. With the same seed, all policies get the same arrivals, and the same
-/// sizes if these are drawn on arrival.
+/// Independent streams. The same seed gives the same arrivals, and sizes if drawn on arrival.
 pub struct Streams {
     /// The times and types of arrivals.
     pub arrivals: RandomStream,

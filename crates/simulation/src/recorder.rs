@@ -7,28 +7,27 @@ use super::watch::Stay;
 pub struct Recorder {
     /// The measurements, which are stored in time buckets.
     pub series: Series,
-    /// For each class, the times of jobs that left before the last merge of buckets, and since
-    /// then.
+    /// For each class, the times of departed jobs before the last merge of buckets, and since.
     pub(super) stays: Vec<[Stays; 2]>,
     percentiles: bool,
 }
 
 /// The response times of jobs, and the waiting times until their last start \[time\].
 #[derive(Clone)]
-pub struct Stays {
+pub(crate) struct Stays {
     pub responses: Histogram,
     pub waits: Histogram,
 }
 
 impl Stays {
-    pub fn new(unit: f64) -> Self {
+    pub(crate) fn new(unit: f64) -> Self {
         Stays {
             responses: Histogram::new(unit),
             waits: Histogram::new(unit),
         }
     }
 
-    pub fn merge(&mut self, other: &Self) {
+    pub(crate) fn merge(&mut self, other: &Self) {
         self.responses.merge(&other.responses);
         self.waits.merge(&other.waits);
     }

@@ -13,9 +13,8 @@ pub const BURST: u64 = 1 << 14;
 
 /// The minimum number of events of a run that ends because it is precise. The precision is checked
 /// after half of this number and each time that it has doubled. The mean of all jobs must be
-/// precise in two checks in a row, and the mean of each class in the second, because a run that has
-/// seen few long queues looks precise too early: with a single check, too many intervals would miss
-/// the mean, nearly all of them too low.
+/// precise in two checks in a row, and the mean of each class in the second. A run that has seen
+/// few long queues looks precise too early: with one check, too many intervals would be too low.
 pub(crate) const MIN_PRECISION_EVENTS: u64 = 1_000_000;
 
 /// The number of views of the progress between two of these checks.

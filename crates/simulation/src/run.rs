@@ -67,9 +67,8 @@ pub struct ClassResult<C = ()> {
     /// The mean time in the system but not in service, by replication. Empty if there are no means.
     #[serde(skip)]
     pub waiting_replications: Vec<f64>,
-    /// Histogram of the waiting times, to be merged with others.
     #[serde(skip)]
-    pub waits: Option<Histogram>,
+    pub(super) waits: Option<Histogram>,
     /// The mean number of jobs in the system.
     pub mean_number: Option<Estimate>,
     /// The mean number of jobs that are in service.
@@ -165,8 +164,7 @@ pub struct EndedRuns<'a> {
 
 impl EndedRuns<'_> {
     /// Returns the results. `own` and `of_class` compute additional measurements from the sample
-    /// after the warm-up, even if it has not converged. `of_class` gets none if it is too short for
-    /// the class.
+    /// after the warm-up, converged or not. `of_class` gets none if it is too short for the class.
     pub fn run<M, C>(
         &self,
         own: impl FnOnce(Option<&Sample>) -> M,

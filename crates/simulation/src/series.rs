@@ -2,7 +2,8 @@ use std::ops::Range;
 
 use super::watch::{Watch, Watchers};
 
-/// The columns of a bucket: sums or integrals over its time, so that neighboring rows can be added.
+/// The columns of a bucket: the integrals of the numbers of jobs in the system and in service of
+/// each class, its departures and their response times, and others. Neighboring rows can be added.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Columns {
     pub classes: usize,
@@ -13,12 +14,10 @@ pub struct Columns {
 impl Columns {
     const OF_CLASS: usize = 4;
 
-    /// Returns the column of the integral of the number of jobs of class `i` in the system.
     pub fn present(&self, i: usize) -> usize {
         Self::OF_CLASS * i
     }
 
-    /// Returns the column of the integral of the number of jobs of class `i` in service.
     pub fn busy(&self, i: usize) -> usize {
         Self::OF_CLASS * i + 1
     }
@@ -27,7 +26,6 @@ impl Columns {
         Self::OF_CLASS * i + 2
     }
 
-    /// Returns the column of the sum of the response times of the jobs of class `i` that departed.
     pub fn responses(&self, i: usize) -> usize {
         Self::OF_CLASS * i + 3
     }
@@ -134,8 +132,7 @@ impl Series {
         &mut self.open[self.columns.extra(0)..]
     }
 
-    /// Passes the ticks of the open bucket up to `now`, possibly very many, but at least the next
-    /// one.
+    /// Passes the ticks of the open bucket up to `now` (there may be many), but at least the next.
     pub fn pass(&mut self, now: f64) -> Passed {
         let left = self.ticks_a_bucket - self.ticks % self.ticks_a_bucket;
         let due = (now / self.tick) as u64;

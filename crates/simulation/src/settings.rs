@@ -55,13 +55,13 @@ impl JobClass {
         self.arrival_rate * self.mean_size
     }
 
-    /// Returns `true` if the offered load is below `1e-4`: few jobs of such a class are sufficient.
+    /// Returns `true` if the offered load is below `1e-4`, so that a run may end with few jobs.
     pub fn is_rare(&self) -> bool {
         self.offered_load() < 1e-4
     }
 
     /// Returns the mean residual size `E[S²]/2E[S]` of a job that is in service \[time\].
-    pub fn residual(&self) -> f64 {
+    pub(super) fn residual(&self) -> f64 {
         self.mean_size * f64::midpoint(1.0, self.scv)
     }
 }
@@ -84,8 +84,7 @@ pub struct Settings {
     pub events: u64,
     /// Stop after this wall-clock time; the result then depends on the machine.
     pub time: Option<Duration>,
-    /// Whether all sizes are drawn on arrival, so that all policies with this seed have the same
-    /// sizes and more precise differences.
+    /// Whether all sizes are drawn on arrival, so that policies with this seed have the same sizes.
     pub common_sizes: bool,
     /// Whether to record response times for percentiles, which is not needed for means.
     pub percentiles: bool,

@@ -97,8 +97,7 @@ pub(super) fn unsettled(seen: &Seen<'_>, sample: &Sample) -> Option<NotConverged
     if !has_level(&mean_number(seen.series(), None).0) {
         return Some(NotConverged::NoLevel);
     }
-    // The longest jobs have the largest effect on the means, but the variation of other jobs may
-    // hide the increase of their number.
+    // The longest jobs matter most, but the variation of others may hide their growing number.
     if sample.length < REST * seen.memory() {
         return Some(NotConverged::LongJobs);
     }
@@ -117,8 +116,7 @@ const MANY: f64 = 300.0;
 /// mean. The default of 1 % gives 5 %, which is enough to confirm a claim.
 const OF_CLASS: f64 = 5.0;
 
-/// Returns the relative half width of the mean response time, and 1/[`OF_CLASS`] of the largest of
-/// a class, if known.
+/// Returns the relative half widths of the mean and, divided by [`OF_CLASS`], of its worst class.
 pub(super) fn precision(seen: &Seen<'_>) -> Option<[f64; 2]> {
     let sample = memory::sample(seen).filter(|sample| unsettled(seen, sample).is_none())?;
     let all: Vec<usize> = (0..seen.classes.len()).collect();
@@ -140,7 +138,7 @@ const FEWEST: f64 = 32.0;
 /// for a bias from missing or unfinished jobs of at most 1/20.
 const STAYS: f64 = 20.0;
 
-/// Returns a class with too few departed jobs (half of all jobs if it is rare), or too long stays.
+/// Returns a class whose jobs stay too long, or with too few departures (half if it is rare).
 fn starved(seen: &Seen<'_>, sample: &Sample) -> Option<NotConverged> {
     let (c, classes) = (sample.columns, seen.classes);
     let done = |i: usize| sample.completions(i);
@@ -235,13 +233,11 @@ const SURELY: f64 = 10.0;
 
 /// Returns `true` if the number of jobs grew from each quarter to the next, and in the second half
 /// by more than `deviations` standard deviations of a random walk, with a mean increment between
-/// its eighths of more than [`STEADY`] standard errors, because long jobs that block the server can
-/// cause larger waves.
+/// its eighths of more than [`STEADY`] standard errors, because long jobs can cause larger waves.
 ///
 /// At the stability limit, the number of jobs is a random walk with a variance of `(a + c)/2` for
 /// each step, where `a` is the dispersion of the arrivals and `c` the squared coefficient of
-/// variation of the sizes (the largest of all classes, and at least 1). The mean of n replications
-/// has 1/n of that variance.
+/// variation of the sizes (the largest of all classes, ≥ 1). The mean of n replications has 1/n.
 fn number_grows(seen: &Seen<'_>, of_class: Option<usize>, deviations: f64) -> bool {
     // While the first of the longest jobs run, growth is not a sign of instability.
     let length = seen.engines.iter().map(|e| e.now());

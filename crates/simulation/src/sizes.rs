@@ -3,8 +3,7 @@ use synth_core::number::Decimal;
 use synth_queues::ctmc::PhaseType;
 use synth_queues::distribution::{SizeDistribution, lognormal, weibull};
 
-/// Draws the size of a job \[time\], which is always > 0. Deterministic sizes use no random
-/// numbers.
+/// Draws the size of a job \[time\], > 0, without random numbers for deterministic sizes.
 pub enum Sampler {
     /// Exponential with this mean \[time\], the most common case.
     Exponential(f64),

@@ -43,8 +43,7 @@ impl Estimate {
     ///
     /// With a positive correlation `r` between neighboring batches, the width of the interval is
     /// multiplied by `√((1+r)/(1−r))`, as for an autoregressive series of first order, and the
-    /// degrees of freedom are reduced in the same way; at most, all batches of a replication are
-    /// treated as one.
+    /// degrees of freedom are reduced likewise, at most to one batch for each replication.
     pub fn new(mean: f64, deviations: &[f64], neighbours: usize) -> Self {
         let n = deviations.len() as f64;
         let square = deviations.iter().map(|d| d * d).sum::<f64>();
@@ -86,11 +85,10 @@ impl Estimate {
     }
 
     /// Widens the interval for the mean of a queue, or of a time in it, because a run that has seen
-    /// few long queues by chance has a mean and a variance that are too small. In heavy traffic,
-    /// the variance of the inverse of the mean does not depend on the mean. The interval of the
-    /// inverse ends at `mean/(1 − d)`, where `d` is the relative half width, which is used on both
-    /// sides, up to a factor of two.
-    pub fn of_queue(self) -> Self {
+    /// few long queues by chance has too small a mean and variance. In heavy traffic, the variance
+    /// of the inverse of the mean does not depend on the mean. The interval of the inverse ends at
+    /// `mean/(1 − d)` for the relative half width `d`, which is used on both sides, up to twice.
+    pub(super) fn of_queue(self) -> Self {
         let wider = 1.0 / (1.0 - self.relative()).max(0.5);
         Estimate {
             half_width: self.half_width * wider,
@@ -99,9 +97,7 @@ impl Estimate {
         }
     }
 
-    /// Raises the standard error to at least this value.
-    #[must_use]
-    pub fn at_least(self, standard_error: f64) -> Self {
+    pub(super) fn at_least(self, standard_error: f64) -> Self {
         if self.standard_error < standard_error {
             Estimate::with_error(self.mean, standard_error, self.freedom)
         } else {

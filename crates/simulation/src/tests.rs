@@ -30,7 +30,7 @@ fn mm1_matches_closed_forms() {
     }
 }
 
-/// P(more misses) = 0.003 (binomial). Stopping at the first precise check would fail this test.
+/// More misses have a probability of 0.003 (binomial). Stopping at the first precise check fails.
 #[test]
 fn stopping_by_precision_does_not_bias_intervals() {
     let misses = (1..=40).map(|seed| {

@@ -150,8 +150,7 @@ impl ClaimMeasurement {
     }
 
     /// Creates a measurement from independent replications, which is always reliable. `of_claim` is
-    /// the half width of the claim and its degrees of freedom; the difference has those of Welch
-    /// and Satterthwaite (Biometrika 34, 1947).
+    /// the half width and freedom of the claim; the difference is Welch's (Biometrika 34, 1947).
     pub fn of_replications(measured: Estimate, claimed: f64, of_claim: (f64, f64)) -> Self {
         let (half_width, freedom) = of_claim;
         let errors = [
@@ -173,8 +172,7 @@ impl ClaimMeasurement {
     ///
     /// The standard error is the one expected if the claim were true: in heavy traffic, it is
     /// proportional to the square of the mean, and both are too small if a run has seen few long
-    /// queues by chance. The factor is at most two, so that a claim that is far off is still
-    /// refuted.
+    /// queues by chance. The factor is at most two, to refute claims that are far off.
     pub fn of_queue(measured: Estimate, claimed: f64, half_width: Option<f64>, side: Side) -> Self {
         let ratio = if claimed > 0.0 {
             claimed / measured.mean
@@ -252,8 +250,7 @@ impl ClaimMeasurement {
         }
     }
 
-    /// Considers the result reliable only if the number of jobs is precise and based on enough
-    /// jobs.
+    /// Considers the result reliable only if the number of jobs is precise and large enough.
     pub fn trusted_if_long(self, number: Option<Estimate>, jobs: u64) -> Self {
         let long = number.is_some_and(|n| n.relative() <= WIDE) && jobs >= FEWEST_JOBS;
         ClaimMeasurement {

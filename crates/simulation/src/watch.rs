@@ -1,7 +1,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{ClassResult, Estimate, Histogram};
+use super::quantiles::Histogram;
+use super::{ClassResult, Estimate};
 
 /// A quantity of a class that is watched, and its threshold.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -49,9 +50,8 @@ pub struct Watched {
 impl Watched {
     /// Returns the fraction above the threshold, with an interval that is corrected for small
     /// samples by the rule of three: if the fraction is `3/n`, none of n independent jobs is above
-    /// the threshold with a probability of 5 %. Jobs that arrive together also wait together, so
-    /// `n` jobs would give the mean the same precision. Response times are assumed to vary like
-    /// exponential ones.
+    /// the threshold with a probability of 5 %. Jobs that arrive together wait together, so `n`
+    /// jobs would give the mean the same precision. Response times are treated as exponential.
     pub fn known<C>(&self, own: &ClassResult<C>) -> Option<Estimate> {
         let above = self.above?;
         let waits = own.waits.as_ref().map(Histogram::variance);
@@ -77,7 +77,6 @@ struct Watcher {
 
 pub struct Watchers {
     of_class: Vec<Vec<Watcher>>,
-    /// In the order of the values of [`Watchers::collect`].
     pub watches: Vec<Watch>,
 }
 
@@ -95,7 +94,6 @@ impl Watchers {
         }
     }
 
-    /// Sets the number of jobs of class i, `at` after the start of the bucket.
     pub fn number(&mut self, i: usize, present: u64, at: f64) {
         for watcher in &mut self.of_class[i] {
             if let Threshold::Number(most) = watcher.threshold {

@@ -149,8 +149,7 @@ impl Shard {
         ((1..=of).contains(&number) && of <= MAX_SHARDS).then_some(Shard { number, of })
     }
 
-    /// Returns `true` if item `n` (from 0) is in this shard, if items are assigned to shards in
-    /// turn.
+    /// Returns `true` if item `n` (from 0) is in this shard when items are assigned in turn.
     #[must_use]
     pub fn has(self, n: usize) -> bool {
         n % self.of + 1 == self.number
@@ -178,10 +177,9 @@ impl fmt::Display for Shard {
     }
 }
 
-/// Returns the shard (from 1) of each cell of [`SweepHeader::cells`]. In descending order of work,
-/// each cell is assigned to the shard with the least work so far, so that the largest is at most
-/// 4/3 of the minimum (R. L. Graham, SIAM Journal on Applied Mathematics 17, 1969). Integers give
-/// the same result on all machines.
+/// Returns the shard (from 1) of each cell of [`SweepHeader::cells`]. In descending order of work
+/// (an integer, for equal results on all machines), each cell is assigned to the shard with the
+/// least, so that the most is at most 4/3 of the optimum (Graham, SIAM J. Appl. Math. 17, 1969).
 #[must_use]
 pub(super) fn deal(header: &SweepHeader, shards: usize) -> Vec<usize> {
     let work: Vec<u64> = header.cells().map(|(_, load)| header.work(load)).collect();
@@ -233,10 +231,9 @@ impl SweepHeader {
         )
     }
 
-    /// Returns an estimate of the events of a cell: an `M/M/1` queue needs `4 z² (1+ρ) / ((1−ρ)²
-    /// ε²)` with `z = 1.96` for this precision of the mean number of jobs, whose asymptotic
-    /// variance is `2ρ(1+ρ)/(1−ρ)⁴` (W. Whitt, Management Science 35(11), 1989). It is rounded up
-    /// to the next check.
+    /// Returns an estimate of the events of a cell, rounded up to the next check: an `M/M/1` queue
+    /// needs `4 z² (1+ρ) / ((1−ρ)² ε²)` with `z = 1.96`, because the asymptotic variance of the
+    /// number of jobs is `2ρ(1+ρ)/(1−ρ)⁴` (W. Whitt, Management Science 35(11), 1989).
     #[must_use]
     pub fn work(&self, load: f64) -> u64 {
         const Z: f64 = 1.96;

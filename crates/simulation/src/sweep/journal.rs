@@ -29,16 +29,12 @@ pub struct Share {
 pub struct PartHeading {
     /// The kind of workload.
     pub kind: String,
-    /// `synth-part`.
-    pub format: String,
-    /// The version of the file format.
-    pub version: u32,
-    /// The number of the shard, from 1.
-    pub shard: usize,
-    /// The number of shards.
-    pub shards: usize,
+    pub(super) format: String,
+    pub(super) version: u32,
+    pub(super) shard: usize,
+    pub(super) shards: usize,
     /// `sha256:…` of the plan, which is equal in all parts of a comparison.
-    pub plan: String,
+    pub(super) plan: String,
     /// The comparison.
     pub comparison: SweepHeader,
     /// The text of the workload, so that merging needs no other file.
@@ -177,9 +173,6 @@ impl Journal {
 
     /// Writes a finished cell to the file, and waits until it is on the disk. Returns `false` if it
     /// has a number that cannot be represented in JSON; then it is not stored and will run again.
-    ///
-    /// # Errors
-    /// Returns an error if the file cannot be written.
     pub fn append<T: Serialize + DeserializeOwned>(&mut self, cell: &T) -> Opened<bool> {
         let text = text_of(cell)?;
         let is_kept = serde_json::from_str::<T>(&text).is_ok();
@@ -198,9 +191,6 @@ impl Journal {
     }
 
     /// Completes the part of a shard, moves it to `output`, and returns the number of its cells.
-    ///
-    /// # Errors
-    /// Returns an error if the file cannot be written.
     pub fn complete(mut self, output: &Path) -> Opened<usize> {
         self.line(&End {
             complete: true,
@@ -210,10 +200,7 @@ impl Journal {
         Ok(self.cells)
     }
 
-    /// Deletes the journal after the comparison has been finished.
-    ///
-    /// # Errors
-    /// Returns an error if the file cannot be deleted.
+    /// Deletes the journal of a finished comparison.
     pub fn remove(self) -> Opened<()> {
         std::fs::remove_file(&self.path).map_err(|source| refused(&self.path, &source))
     }

@@ -118,10 +118,7 @@ impl Whole {
     }
 }
 
-/// Returns `true` if the complete part with this heading already exists.
-///
-/// # Errors
-/// Returns an error if the file is something else.
+/// Returns `true` if the complete part with this heading exists; an error for any other file.
 pub(super) fn is_there(output: &Path, heading: &PartHeading) -> Result<bool, JournalError> {
     if !output.exists() {
         return Ok(false);

@@ -44,8 +44,7 @@ pub struct Comparing<'a> {
     pub policies: &'a [String],
     /// How to treat policy files that were modified after they were written.
     pub changes: Changes,
-    /// The distinct loads `ρ` in the range `(0, 1)`, or none for the default of
-    /// [`Comparing::loads`].
+    /// The distinct loads `ρ` in `(0, 1)`, or none for the default of [`Comparing::loads`].
     pub loads: &'a [f64],
     /// Stop conditions of a cell; requires at least two replications, and common sizes.
     pub settings: &'a Settings,

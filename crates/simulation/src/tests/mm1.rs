@@ -52,10 +52,8 @@ impl Discipline for Fcfs {
     }
 }
 
-/// The measurements that are specific to an `M/M/1` queue.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Own {
-    /// The fraction of time that the server is busy.
     pub busy: Option<Estimate>,
 }
 

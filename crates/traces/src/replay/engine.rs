@@ -24,7 +24,7 @@ pub struct Replayed {
     /// The time at which each job departs, in the time of the policy.
     pub ends: Vec<f64>,
     /// Whether all jobs ran at full speed and were not interrupted, so that their starts are known.
-    pub runs_through: bool,
+    pub(super) runs_through: bool,
     /// Whether the policy uses clocks that are random.
     pub has_clocks: bool,
     /// The number of arrivals, completions and clocks.
@@ -51,8 +51,7 @@ const BURST: u64 = 1 << 10;
 /// If the clocks ring this often without an arrival or a departure, no more starts are expected.
 const FUTILE: u64 = 10_000_000;
 
-/// Replays all jobs with the given policy. `goes_on` is called with the number of jobs submitted so
-/// far, and returns whether to continue.
+/// Replays all jobs with this policy while `goes_on` of the number of submitted jobs is `true`.
 ///
 /// # Errors
 /// Returns an error if the policy does not support the jobs or does not start all of them, or if it
@@ -157,9 +156,8 @@ impl<'a> Walk<'a> {
         present
     }
 
-    /// Starts at a time at which the first jobs of the scene are `present`, with the start time and
-    /// servers (or none) of running jobs. Others use the `occupied` units of servers. All times are
-    /// in the time of the policy.
+    /// Starts when the first jobs of the scene are `present`, with the start times and servers of
+    /// running jobs. Others use `occupied` units of servers. Times are in the policy's time.
     pub fn from_present(
         scene: &'a DecisionState<'a>,
         present: &[(Option<f64>, &[usize])],
@@ -196,10 +194,7 @@ impl<'a> Walk<'a> {
     }
 
     /// Runs until the jobs with these indices have started or the time is `until`. Returns their
-    /// start times in the time of the policy, which are infinite if they were not started.
-    ///
-    /// # Errors
-    /// Returns an error if the policy made a decision that is not feasible.
+    /// start times in the time of the policy, or infinity. Fails if a decision is not feasible.
     pub fn starts(&mut self, jobs: &[usize], until: f64) -> Result<Vec<f64>, ReplayError> {
         let count = jobs.iter().max().map_or(0, |last| last + 1);
         let mut starts = vec![f64::NAN; count];

@@ -70,8 +70,8 @@ impl Groups {
         first.map_or((&[], &[]), |(names, of)| (names, of))
     }
 
-    /// Returns the results of each group for the jobs submitted in this range of seconds, from all
-    /// visits.
+    /// Returns the results of each group for the jobs submitted in this range of seconds. `visits`
+    /// must contain all jobs of the log.
     pub fn means(&self, visits: &[Visit], within: [f64; 2]) -> Vec<GroupResult> {
         let measured = || (0..visits.len()).filter(|n| visits[*n].is_within(within));
         let total: f64 = measured().map(|n| self.work[n]).sum();

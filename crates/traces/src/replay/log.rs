@@ -106,8 +106,7 @@ impl Log {
     /// Reads a trace to its end. The `listener` is called with the number of jobs so far.
     ///
     /// # Errors
-    /// Returns the errors of [`Trace::jobs`], or an error if no job can be replayed or a time is
-    /// too large.
+    /// Returns the errors of [`Trace::jobs`], or an error if a time is too large or no job remains.
     pub fn read(trace: &mut Trace, mut listener: impl FnMut(usize)) -> Result<Self, TraceError> {
         let read = trace.jobs(|jobs| {
             listener(jobs);

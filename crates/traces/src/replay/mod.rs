@@ -21,7 +21,6 @@
 //! The waits of neighboring jobs are not independent, so intervals are computed from blocks of time
 //! ([`Blocks`]).
 //!
-//! # Practice
 //! [`Log::read`] reads the jobs of a trace, and [`replay_workload`] builds the workload that is
 //! visible to the rule. The policy is run by [`replay`], and [`WindowMeasures`] contains the
 //! results. Each job needs 72 bytes.

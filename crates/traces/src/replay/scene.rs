@@ -170,9 +170,6 @@ impl<'a> DecisionState<'a> {
 /// Returns a workload for these jobs, with a type for each kind that is used by a job, and the type
 /// of each kind. `latency` is the start latency in the time of the policy. The policy knows the
 /// size of each job if `sizes` is `true`, otherwise only its limit.
-///
-/// # Errors
-/// Returns an error if the workload is not valid.
 pub fn replay_workload(
     log: &Log,
     jobs: &[ReplayJob],

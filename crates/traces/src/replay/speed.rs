@@ -124,8 +124,7 @@ impl Clock {
         }
     }
 
-    /// Returns `true` if all times are whole numbers.
-    pub fn is_whole(&self) -> bool {
+    pub(super) fn is_whole(&self) -> bool {
         self.whole
     }
 

@@ -186,8 +186,7 @@ pub struct Account {
 pub(super) struct Gap {
     first: i64,
     last: (i64, u32),
-    /// The longest gap \[ticks\], the number of jobs before it, and the lines of the jobs next to
-    /// it.
+    /// The longest gap \[ticks\], the number of jobs before it, and the lines next to it.
     longest: u64,
     before: u64,
     lines: [u32; 2],
@@ -238,11 +237,9 @@ impl Gap {
 }
 
 impl Account {
-    /// The maximum number of faults kept.
-    pub const FAULTS: usize = 10;
+    pub(super) const FAULTS: usize = 10;
 
-    /// Adds a line with this reason and work.
-    pub fn note(&mut self, reason: Reason, line: u32, work: f64) {
+    pub(super) fn note(&mut self, reason: Reason, line: u32, work: f64) {
         let place = self.rows.binary_search_by_key(&reason, |row| row.reason);
         let at = place.unwrap_or_else(|at| {
             let fresh = AccountRow {
@@ -303,8 +300,7 @@ impl Account {
         }
     }
 
-    /// Adds a line that is not valid.
-    pub fn fault(&mut self, line: u32, what: impl FnOnce() -> String) {
+    pub(super) fn fault(&mut self, line: u32, what: impl FnOnce() -> String) {
         self.lines += 1;
         self.decide(false, line, 0.0);
         self.note(Reason::Fault, line, 0.0);
@@ -359,8 +355,7 @@ impl Account {
         format!(" among {} lines:{}", self.rows_read(), rows.format(""))
     }
 
-    /// Returns the number of lines with this reason.
-    pub fn count(&self, reason: Reason) -> u64 {
+    pub(super) fn count(&self, reason: Reason) -> u64 {
         let row = self.rows.iter().find(|row| row.reason == reason);
         row.map_or(0, |row| row.lines)
     }

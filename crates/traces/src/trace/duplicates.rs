@@ -1,6 +1,5 @@
 //! This module merges rows of the same job, such as RUNNING and then COMPLETED, into its last
-//! state. They have the same id and submission. A job that was put back into the queue has a new
-//! start and is counted again.
+//! state. A job with the same id and submission that was requeued has a new start and counts again.
 
 use std::collections::HashMap;
 

@@ -87,8 +87,7 @@ impl Trace {
     /// is called with the number of jobs so far; if it returns `false`, the result is `None`.
     ///
     /// # Errors
-    /// Returns an error if the file cannot be read, if too many lines have a fault, or if no job
-    /// can be used.
+    /// Returns an error if the file cannot be read, many lines have faults, or no job is used.
     pub fn jobs(
         &mut self,
         mut goes_on: impl FnMut(usize) -> bool,
@@ -141,8 +140,7 @@ impl Trace {
         Ok(Some(RawJob { size, seen, ..job }))
     }
 
-    /// Returns `true` for the last known state of a job, which replaces its earlier row in the
-    /// file.
+    /// Returns `true` for the last known state of a job, which replaces its earlier row.
     fn is_latest(&mut self, job: &mut RawJob, jobs: &mut [TraceJob]) -> bool {
         let Some(id) = job.id.filter(|_| self.rows.has_ids) else {
             job.id = None;
@@ -181,14 +179,13 @@ impl Trace {
         self.rows.format
     }
 
-    /// Returns the beginning of the log \[ticks\] if it is after the first submission, so that some
-    /// jobs are [early](Observed::is_early).
+    /// Returns the beginning of the log \[ticks\] if some jobs are [early](Observed::is_early).
     pub fn begin(&self) -> Option<i64> {
         self.window.as_ref().and_then(Window::begin)
     }
 
     /// Returns the work of a job: its size \[ticks\] times its largest share of a resource.
-    pub fn work(&self, job: &TraceJob) -> f64 {
+    fn work(&self, job: &TraceJob) -> f64 {
         self.shares[job.demand as usize] * job.size as f64
     }
 
@@ -198,8 +195,7 @@ impl Trace {
         f64::from(nodes) * pairs.map(|(demand, per)| demand * per).fold(0.0, f64::max)
     }
 
-    /// Returns the number of servers, or 1 if there is only one or nodes are a resource, and
-    /// changes `demand` to the demand on each.
+    /// Returns the number of servers (1 if nodes are a resource), and splits the demand among them.
     fn split_by_server(&mut self, raw: &RawJob) -> u32 {
         let is_one = matches!(self.servers.shapes[..], [ServerShape { count: 1, .. }]);
         let counts = |name: &String| matches!(name.as_str(), "node" | "nodes");

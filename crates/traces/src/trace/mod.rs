@@ -37,8 +37,7 @@ pub struct ReadOptions {
     pub servers: Option<Servers>,
     /// The format; `None` to detect it.
     pub format: Option<TraceFormat>,
-    /// The columns of a table by meaning. An amount can be a product of columns divided by a
-    /// number.
+    /// The columns of a table by meaning, where an amount can be a product divided by a number.
     pub columns: Vec<(String, String)>,
     /// The time units of a table, for all columns (`time`) or for one of them.
     pub units: Vec<(String, String)>,
@@ -92,8 +91,7 @@ pub struct TraceJob {
     pub batch: u32,
     /// The recorded wait \[ticks\], if it is known.
     pub waited: Option<u64>,
-    /// The end of the job or of its observation \[ticks\], with the time for which it was
-    /// suspended.
+    /// The end of the job or its observation \[ticks\], including the time of suspension.
     pub end: i64,
     /// The part of the job that was observed.
     pub seen: Observed,

@@ -92,8 +92,7 @@ impl Servers {
         self.devices.contains(&self.resources[r])
     }
 
-    /// Returns `true` if a job with this demand (R) on each of `nodes` servers fits on empty
-    /// servers.
+    /// Returns `true` if a job with this demand (R) on each of `nodes` servers fits on empty ones.
     pub fn hold(&self, demand: &[f64], nodes: u32) -> bool {
         let is_split = |r: usize| demand[r] > 1.0 && demand[r].fract() != 0.0;
         if (0..demand.len()).any(|r| is_split(r) && self.has_devices(r)) {
@@ -107,8 +106,7 @@ impl Servers {
         shapes.map(|shape| u64::from(shape.count)).sum::<u64>() >= u64::from(nodes)
     }
 
-    /// Changes a total demand (R) to the demand on each of `nodes` servers, rounded up to integers,
-    /// or to thousandths for fractions and memory.
+    /// Changes a total demand (R) to the demand per server, rounded up to integers or thousandths.
     pub(super) fn part(&self, demand: &mut [f64], nodes: u32) {
         for (demand, name) in demand.iter_mut().zip(&self.resources) {
             let is_whole = demand.fract() == 0.0 && name != "memory";
@@ -162,9 +160,8 @@ impl Servers {
         ))
     }
 
-    /// Parses a text such as `40xcpu=96,memory=384;8xcpu=48,gpu:devices=8`: an optional number of
-    /// servers and the amounts (default 0) of each shape. Resources with devices have them in all
-    /// shapes. The error contains the expected syntax.
+    /// Parses a text such as `40xcpu=96,memory=384;8xcpu=48,gpu:devices=8`. Amounts are 0 by
+    /// default, and devices apply to all shapes. The error contains the expected syntax.
     pub fn shapes(text: &str) -> Result<Self, String> {
         let (mut devices, mut shapes) = (Vec::new(), Vec::new());
         for part in text.split(';').filter(|part| !part.trim().is_empty()) {

@@ -70,7 +70,7 @@ impl Activity {
         }
     }
 
-    /// Returns the first end of the rows from `from` on, if they may be selected by activity, and
+    /// Returns the first end of the rows from `from` on if they may be selected by activity, and
     /// whether this is evident.
     pub(super) fn first_end(mut self, from: i64, format: TraceFormat) -> Option<(i64, bool)> {
         self.rows.retain(|(submit, _)| *submit >= from);

@@ -1,5 +1,5 @@
 use super::*;
-use crate::trace::tests::{MACHINES, columns, on};
+use crate::trace::tests::{AZURE_COLUMNS, columns, on};
 
 #[test]
 fn replays_virtual_machine_requests_to_the_second() {
@@ -14,7 +14,7 @@ fn replays_virtual_machine_requests_to_the_second() {
         ("cpu=8000,memory=16000", [(0.0, 0); 2]),
     ] {
         let mut options = on(capacity);
-        (options.columns, options.censored_end) = (columns(MACHINES), true);
+        (options.columns, options.censored_end) = (columns(AZURE_COLUMNS), true);
         let log = log(&path, &options);
         assert_eq!(log.jobs.len(), 15_847);
         assert_eq!(log.work(), [506_597_400.0, 1_063_095_600.0]);

@@ -155,7 +155,7 @@ pub(in crate::trace) enum Outcome {
 pub(in crate::trace) type Line<'a> = (&'a Rows, &'a mut [f64], &'a mut Account);
 
 pub(in crate::trace) trait Reader {
-    /// Reads a row and returns its job, if any. Its demand is written to the demand (R).
+    /// Reads a row, writes its demand (R), and returns its job, if any.
     fn read(&mut self, line: Line<'_>) -> Result<Option<RawJob>, Fault>;
 
     /// Returns the next job that is only known at the end of the file.
@@ -258,8 +258,7 @@ pub(super) fn read(
 }
 
 /// Returns `true` if an id identifies a job, and not a name or a task: few ids have several
-/// submissions or many rows, ended rows with the same id and start are identical, and at most a
-/// tenth of the rows equal the row before.
+/// submissions or many rows, ended rows of an id and start are equal, and few neighbors are.
 fn identifies((_, servers, mut rows, mut reader): Opened) -> Result<bool, TraceError> {
     let (mut account, mut demand) = (Account::default(), vec![0.0; servers.resources.len()]);
     let (mut names, mut ids, mut ended) = (HashSet::new(), HashSet::new(), HashMap::new());

@@ -365,8 +365,7 @@ pub(super) fn state(field: &[u8]) -> Option<State> {
     })
 }
 
-/// Returns the amount of a resource that a job needs, which may run on any type of the resource if
-/// it requested none, whichever it was allocated.
+/// Returns the needed amount of a resource. A job that requested no type may run on any type.
 fn needed<'a>(
     [allocated, requested]: [&'a [u8]; 2],
     name: &str,

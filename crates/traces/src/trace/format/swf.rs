@@ -1,7 +1,6 @@
-//! This module reads the Standard Workload Format: 18 fields per line, separated by spaces, −1 for
-//! unknown values, and comments such as `; Key: value` (Parallel Workloads Archive, version 2.2; S.
-//! J. Chapin et al., Benchmarks and Standards for the Evaluation of Parallel Job Schedulers, JSSPP
-//! 1999).
+//! This module reads the Standard Workload Format: 18 fields per line, separated by spaces, −1 if
+//! unknown, and comments `; Key: value` (Parallel Workloads Archive, version 2.2; S. J. Chapin et
+//! al., Benchmarks and Standards for the Evaluation of Parallel Job Schedulers, JSSPP 1999).
 
 use super::{File, Line, Opened, Outcome, RawJob, Rows};
 use crate::trace::fields::{Fault, MAX_EXACT, number, ticks};

@@ -139,8 +139,7 @@ pub(super) fn open(file: File<'_>) -> Result<Opened, TraceError> {
 }
 
 impl Columns {
-    /// Detects and describes the notation of times that are numbers without a unit; an error if
-    /// they could also be seconds of another clock.
+    /// Detects the notation of numbers without a unit; an error if they may be of another clock.
     fn notations(&mut self, mut rows: Rows, options: &ReadOptions) -> Result<String, TraceError> {
         let end = self.has_end.then_some(&mut self.held);
         let all = [
@@ -190,9 +189,8 @@ impl Columns {
         Ok(words.join(", "))
     }
 
-    /// Returns `true` if the column `nodes` contains numbers of servers. Unless there is an option,
-    /// this also determines from the names of the columns whether amounts are per server. They are
-    /// totals if some jobs would not fit otherwise.
+    /// Returns `true` if the column `nodes` contains numbers of servers, and decides whether
+    /// amounts are per server: by the option, or by the names of columns and whether all jobs fit.
     fn has_counts(&mut self, mut rows: Rows, options: &ReadOptions) -> Result<bool, TraceError> {
         let (Some(column), Some(servers)) = (self.nodes, &options.servers) else {
             return Ok(false);

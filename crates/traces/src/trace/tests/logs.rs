@@ -32,7 +32,7 @@ fn reads_a_supercomputer_log() {
 #[test]
 fn reads_a_virtual_machine_log() {
     let mut options = on("cpu=4096,memory=8192");
-    options.columns = columns(MACHINES);
+    options.columns = columns(AZURE_COLUMNS);
     let Some((jobs, trace)) = read_log("azure-2017-6h.csv", &options) else {
         return;
     };

@@ -49,8 +49,7 @@ pub(crate) fn outside_log(name: &str) -> Option<PathBuf> {
     path.is_file().then_some(path)
 }
 
-/// The columns of `azure-2017-6h.csv`.
-pub(crate) const MACHINES: &str =
+pub(crate) const AZURE_COLUMNS: &str =
     "time=submit_s,size=held_s,cpu=cores,memory=memory_gib,batch=batch,censored=censored";
 
 pub(crate) fn columns(text: &str) -> Vec<(String, String)> {

@@ -21,8 +21,8 @@ pub(crate) struct Windows {
 #[derive(Clone, Debug)]
 struct Level {
     width: u64,
-    work: Moment,
-    kinds: Vec<Moment>,
+    /// The work of all jobs, and then of the jobs of each kind.
+    moments: Vec<Moment>,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -51,14 +51,14 @@ impl Moment {
 }
 
 impl Windows {
-    /// Creates windows whose lengths double from `shortest` \[ticks\], > 0, up to one day.
+    /// Creates windows whose lengths double from `shortest` (> 0) \[ticks\] up to one day.
     pub(crate) fn new(shortest: u64, per_second: u64) -> Self {
         let widths = (0..u64::BITS).map_while(|k| shortest.checked_mul(1 << k));
         let widths = widths.take_while(|width| *width <= LONGEST * per_second);
+        let moments = vec![Moment::default()];
         let levels = widths.map(|width| Level {
             width,
-            work: Moment::default(),
-            kinds: Vec::new(),
+            moments: moments.clone(),
         });
         Windows {
             levels: levels.collect(),
@@ -70,12 +70,11 @@ impl Windows {
     pub(crate) fn add(&mut self, at: u64, kind: usize, work: f64) {
         self.squares += work * work;
         for level in &mut self.levels {
-            if level.kinds.len() <= kind {
-                level.kinds.resize(kind + 1, Moment::default());
-            }
-            for moment in [&mut level.work, &mut level.kinds[kind]] {
-                moment.open(at / level.width);
-                moment.open += work;
+            let count = level.moments.len().max(kind + 2);
+            level.moments.resize(count, Moment::default());
+            for n in [0, kind + 1] {
+                level.moments[n].open(at / level.width);
+                level.moments[n].open += work;
             }
         }
     }
@@ -84,10 +83,10 @@ impl Windows {
         let of = |level: &Level| {
             let windows = length / level.width;
             let work = level.width as f64 / length as f64 * self.squares;
-            let kinds = level.kinds.iter();
+            let kinds = level.moments[1..].iter();
             Dispersion {
                 window: level.width as f64 / per_second as f64,
-                work: level.work.variance(windows) / work,
+                work: level.moments[0].variance(windows) / work,
                 if_independent: kinds.map(|own| own.variance(windows)).sum::<f64>() / work,
             }
         };
@@ -138,10 +137,8 @@ impl RateModulation {
         let steps = ((fastest / slowest).ln() / 0.02).ceil() as usize;
         let rates = (0..=steps).map(|n| slowest * (0.02 * n as f64).exp());
         let best = rates.min_by(|a, b| at(*a).0.total_cmp(&at(*b).0))?;
-        Some(RateModulation {
-            amount: at(best).1,
-            rate: best,
-        })
+        let (rate, (_, amount)) = (best, at(best));
+        Some(RateModulation { amount, rate })
     }
 }
 

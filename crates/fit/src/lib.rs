@@ -59,7 +59,6 @@ use jobs::Jobs;
 use synth_traces::trace::Trace;
 use types::Search;
 
-/// Recent jobs have more weight \[s\].
 const DOUBLING_TIME: f64 = 14.0 * 86_400.0;
 
 /// Fits a workload to a trace. The `listener` gets messages and returns whether to continue.

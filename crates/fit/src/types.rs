@@ -23,7 +23,7 @@ pub(crate) struct Search<'a> {
     fluid: f64,
 }
 
-/// The optimization may take long with twice as many types.
+/// With more types, the optimization may take long.
 const MAX_DOUBLED: usize = 64;
 const FIRST: usize = 4;
 

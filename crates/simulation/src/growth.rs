@@ -23,7 +23,7 @@ const MAX_START_PER_EVENT: u64 = 4;
 /// The maximum length of the test, as a multiple of the events of a replication in the run.
 const LONGEST: u64 = 4;
 
-impl<R> FromAbove<R> {
+impl<R: Replication> FromAbove<R> {
     /// The number of spare replications that are required.
     pub const SPARES: usize = LEVELS.len() * EACH;
 
@@ -32,9 +32,7 @@ impl<R> FromAbove<R> {
         let turns = None;
         FromAbove { spares, turns }
     }
-}
 
-impl<R: Replication> FromAbove<R> {
     pub(super) fn is_steady(
         &mut self,
         seen: &Seen<'_>,
@@ -101,7 +99,7 @@ fn rises<R: Replication>(
     Ok(false)
 }
 
-/// Returns the mean of the work in the system in some unit. Shares of load are shares of work.
+/// Returns the mean work in the system in some unit, as shares of load are shares of work.
 fn work<'a>(
     classes: &[JobClass],
     engines: impl ExactSizeIterator<Item = &'a dyn ReplicationState> + Clone,

@@ -73,7 +73,7 @@ pub(crate) struct Alias {
 const WHOLE: f64 = 18_446_744_073_709_551_616.0;
 
 impl Alias {
-    /// Takes at most 2^32 weights ≥ 0 with a positive, finite sum.
+    /// There must be at most 2^32 weights ≥ 0, with a positive, finite sum.
     pub(crate) fn new(weights: &[f64]) -> Self {
         let mean = weights.iter().sum::<f64>() / weights.len() as f64;
         let mut rest: Vec<f64> = weights.iter().map(|w| w / mean).collect();

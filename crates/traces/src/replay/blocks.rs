@@ -78,10 +78,8 @@ impl Interval {
         draws.sort_unstable_by(f64::total_cmp);
         let last = draws.len().checked_sub(1)?;
         let at = |p: f64| draws[(p * last as f64).round() as usize];
-        Some(Interval {
-            low: at(0.025),
-            high: at(0.975),
-        })
+        let [low, high] = [0.025, 0.975].map(at);
+        Some(Interval { low, high })
     }
 
     /// Returns the interval of the ratio of two means that use the same draws.

@@ -272,7 +272,6 @@ impl<'a> Walk<'a> {
         if until == f64::INFINITY {
             return false;
         }
-        // Completions come before arrivals.
         let is_end = end <= arrival;
         if self.decides_on_state {
             self.instant(until, is_end)

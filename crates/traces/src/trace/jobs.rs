@@ -94,7 +94,13 @@ impl Trace {
     ) -> Result<Option<Vec<TraceJob>>, TraceError> {
         let mut jobs: Vec<TraceJob> = Vec::new();
         while let Some(raw) = self.read(&mut jobs)? {
-            jobs.extend(self.admit(raw, jobs.len()));
+            self.account.noted = 0;
+            let (job, work) = self.decide(&raw);
+            if let Some(own) = raw.id.and_then(|key| self.known.get_mut(&key)) {
+                own.place = job.map(|_| jobs.len());
+                (own.reasons, own.work) = (self.account.noted, work);
+            }
+            jobs.extend(job);
             if jobs.len() % JOBS_PER_CALL == JOBS_PER_CALL - 1 && !goes_on(jobs.len()) {
                 return Ok(None);
             }
@@ -220,16 +226,6 @@ impl Trace {
         }
         self.demand = part;
         nodes
-    }
-
-    fn admit(&mut self, raw: RawJob, place: usize) -> Option<TraceJob> {
-        self.account.noted = 0;
-        let (job, work) = self.decide(&raw);
-        if let Some(own) = raw.id.and_then(|key| self.known.get_mut(&key)) {
-            own.place = job.map(|_| place);
-            (own.reasons, own.work) = (self.account.noted, work);
-        }
-        job
     }
 
     fn decide(&mut self, raw: &RawJob) -> (Option<TraceJob>, f64) {

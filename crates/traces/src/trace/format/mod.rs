@@ -186,7 +186,11 @@ const LOOK: u64 = 1 << 16;
 pub(super) fn open(source: &Source, options: &ReadOptions) -> Result<Opened, TraceError> {
     let name = source.name();
     let refused = |why| TraceError::Refused(format!("{name}: {why}"));
-    let (start, input) = beginning(&name, input::open(source)?)?;
+    let mut input = input::open(source)?;
+    let mut start = Vec::new();
+    let filled = (&mut input).take(LOOK).read_to_end(&mut start);
+    filled.map_err(|why| TraceError::unreadable(&name, 0, why))?;
+    let input = Box::new(Cursor::new(start.clone()).chain(input));
     let text = String::from_utf8_lossy(&start);
     let is_auto = options.columns.is_empty();
     foreign::check(&text, false, is_auto).map_err(refused)?;
@@ -195,7 +199,8 @@ pub(super) fn open(source: &Source, options: &ReadOptions) -> Result<Opened, Tra
         let why = format!("{}; a log of jobs is expected here", kind.describe(&name));
         return Err(TraceError::Refused(why));
     }
-    let first = first_line(&start);
+    let mut lines = start.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
+    let first = lines.find(|line| !line.is_empty()).unwrap_or_default();
     let mut formats = [options.format, TraceFormat::found(first)].into_iter();
     let is_unknown = formats.all(|own| matches!(own, None | Some(TraceFormat::Csv)));
     foreign::check(&text, is_unknown, is_auto).map_err(refused)?;
@@ -332,22 +337,6 @@ impl File<'_> {
         };
         Ok((servers, Rows::open(&self.name, self.format, self.input)?))
     }
-}
-
-fn beginning(
-    name: &str,
-    mut input: Box<dyn BufRead>,
-) -> Result<(Vec<u8>, Box<dyn BufRead>), TraceError> {
-    let mut start = Vec::new();
-    let read = (&mut input).take(LOOK).read_to_end(&mut start);
-    read.map_err(|why| TraceError::unreadable(name, 0, why))?;
-    let all = Cursor::new(start.clone()).chain(input);
-    Ok((start, Box::new(all)))
-}
-
-fn first_line(start: &[u8]) -> &[u8] {
-    let mut lines = start.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
-    lines.find(|line| !line.is_empty()).unwrap_or_default()
 }
 
 fn short(line: &[u8]) -> String {

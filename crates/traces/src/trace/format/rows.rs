@@ -208,7 +208,7 @@ impl Rows {
         self.header.iter().map(String::as_str).collect()
     }
 
-    /// Finds a column by name, ignoring case; an error if there are two.
+    /// Ignores case; an error if there are two.
     pub(crate) fn column(&self, name: &str) -> Result<Option<usize>, TraceError> {
         let is_named = |column: &usize| self.header[*column].eq_ignore_ascii_case(name);
         let mut named = (0..self.header.len()).filter(is_named);
@@ -217,7 +217,6 @@ impl Rows {
         second.map_or(Ok(found), |_| Err(self.wrong(twice())))
     }
 
-    /// Finds a column with one of these names; an error if there is none.
     pub(crate) fn needed(&self, names: &[&str]) -> Result<usize, TraceError> {
         let missing = || {
             let (name, format, help) = (names[0], self.format.name(), self.format.help());

@@ -84,10 +84,8 @@ impl ColumnFinder<'_> {
         }
         let column = self.column(resource)?;
         let column = column.ok_or_else(|| self.missing(resource))?;
-        Ok(Amount {
-            columns: vec![column],
-            over: 1.0,
-        })
+        let (columns, over) = (vec![column], 1.0);
+        Ok(Amount { columns, over })
     }
 
     pub(super) fn column(&mut self, what: &str) -> Result<Option<usize>, TraceError> {

@@ -35,9 +35,9 @@ pub(crate) fn kappa(types: impl Iterator<Item = (f64, (f64, f64))>, excess: Rate
     excess.amount * squares / means
 }
 
-/// Builds a modulation of all types with two states and the given dispersion of work, from the
-/// total rate `λ` \[1/s\] and the moments of the work of a job. If `v` is the variance of the
-/// factor of the rate, `A = λ E[X]²/E[X²] · 2v/r`. The factors are `1 ± √v`, or 0 and `1 + v`.
+/// Builds a modulation of all types with two states and this dispersion of work, from the total
+/// rate `λ` \[1/s\] and the moments of the work of a job. If `v` is the variance of the factor of
+/// the rate, `A = λ E[X]²/E[X²] · 2v/r`. The factors are `1 ± √v`, or 0 and `1 + v` if `v > 1`.
 pub(crate) fn common(rate: f64, work: (f64, f64), excess: RateModulation) -> CommonModulation {
     let variance = excess.amount * excess.rate * work.1 / (2.0 * rate * work.0 * work.0);
     let (factors, busy) = if variance <= 1.0 {

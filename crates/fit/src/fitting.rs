@@ -23,7 +23,7 @@ const VALUES: u64 = 1000;
 const DISPERSED: f64 = 2.0;
 /// The share of jobs submitted together with others of their user that indicates batches.
 const TOGETHER: f64 = 0.5;
-/// The share of the excess dispersion of independent types that are modulated independently.
+/// Types are modulated independently if they would have this share of the excess dispersion.
 const INDEPENDENT: f64 = 0.5;
 /// The dispersion of counts, minus 1, from which the rate can be seen in the counts of windows.
 const SEEN: f64 = 4.0;

@@ -148,7 +148,6 @@ fn pairs(vectors: &[Vector], prices: &[f64], fits: impl Fn(&[f64]) -> bool) -> V
         };
         prices.iter().enumerate().map(cost).sum()
     };
-    // The partner of a group is the group with which the merger costs the least.
     let partner = |g: usize, among: &[usize], groups: &[Vector]| {
         let others = among.iter().filter(|other| **other != g);
         let costs = others.map(|other| (*other, added(&groups[g], &groups[*other])));

@@ -135,8 +135,11 @@ pub fn answer(
 }
 
 macro_rules! documents {
-    ($($name:literal),+ $(,)?) => {
-        [$(($name, include_str!(concat!("../../../models/", $name, ".yaml")))),+]
+    ($($name:ident)+) => {
+        vec![$((
+            stringify!($name),
+            include_str!(concat!("../../../models/", stringify!($name), ".yaml")),
+        )),+]
     };
 }
 
@@ -144,16 +147,7 @@ macro_rules! documents {
 #[pyfunction]
 pub fn models() -> Vec<(&'static str, &'static str)> {
     documents![
-        "asymmetric_servers",
-        "bursty",
-        "fleet",
-        "four_types",
-        "gangs",
-        "one_or_all",
-        "section7",
-        "three_servers",
-        "training_stream",
-        "vms",
+        asymmetric_servers bursty fleet four_types gangs one_or_all section7 three_servers
+        training_stream vms
     ]
-    .to_vec()
 }

@@ -236,7 +236,10 @@ impl Common {
     fn fill(&mut self, block: &mut [Arrival], sizes: &mut [f64]) {
         for (n, arrival) in block.iter_mut().enumerate() {
             if self.left == 0 {
-                self.begin();
+                self.now += self.flow.gap(&mut self.times);
+                self.class = self.which.draw(&mut self.kinds);
+                let batches = self.batches[self.class].as_mut();
+                self.left = batches.map_or(1, |batches| batches.begin(&mut self.kinds));
             }
             self.left -= 1;
             (arrival.time, arrival.class) = (self.now, self.class as u32);
@@ -244,13 +247,6 @@ impl Common {
                 *size = batches.size;
             }
         }
-    }
-
-    fn begin(&mut self) {
-        self.now += self.flow.gap(&mut self.times);
-        self.class = self.which.draw(&mut self.kinds);
-        let batches = self.batches[self.class].as_mut();
-        self.left = batches.map_or(1, |batches| batches.begin(&mut self.kinds));
     }
 }
 

@@ -151,7 +151,7 @@ fn pair((slower, a): &Sample<'_>, (faster, b): &Sample<'_>, count: usize) -> Opt
     })
 }
 
-/// Returns the lower bound from the logarithms, or 0 if a value is ≤ 0. It fails with `chance`.
+/// Returns the lower bound from the logarithms, which fails with `chance`; 0 for values ≤ 0.
 fn surely_above(a: &[f64], b: &[f64], chance: f64) -> f64 {
     let logarithms: Vec<f64> = a.iter().map(|a| a.ln()).collect();
     let [(log_a, width_a), (mean_b, width_b)] = [&logarithms, b].map(|values| {

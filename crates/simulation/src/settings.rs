@@ -23,7 +23,7 @@ pub struct JobClass {
     /// The index of dispersion of its arrivals, `lim Var N(t) / E N(t)`, 1 for Poisson arrivals,
     /// with the effects of simultaneous classes and of similar sizes of jobs that arrive together.
     pub dispersion: f64,
-    /// The fraction of each bottleneck held by a job in service. A job with more than 1 cannot run.
+    /// The fraction of each bottleneck held by a job in service (> 1 if it cannot run), if known.
     pub demands: Vec<f64>,
     /// The share of the load, which is the weight of the class. The sum over all classes must be 1.
     pub weight: f64,

@@ -235,9 +235,9 @@ const SURELY: f64 = 10.0;
 /// by more than `deviations` standard deviations of a random walk, with a mean increment between
 /// its eighths of more than [`STEADY`] standard errors, because long jobs can cause larger waves.
 ///
-/// At the stability limit, the number of jobs is a random walk with a variance of `(a + c)/2` for
-/// each step, where `a` is the dispersion of the arrivals and `c` the squared coefficient of
-/// variation of the sizes (the largest of all classes, ≥ 1). The mean of n replications has 1/n.
+/// At the stability limit, the mean of n replications is a random walk whose steps have a variance
+/// of `(a + c)/2n`, where `a` is the dispersion of the arrivals and `c` the squared coefficient of
+/// variation of the sizes (the largest of all classes, ≥ 1).
 fn number_grows(seen: &Seen<'_>, of_class: Option<usize>, deviations: f64) -> bool {
     // While the first of the longest jobs run, growth is not a sign of instability.
     let length = seen.engines.iter().map(|e| e.now());
@@ -263,7 +263,7 @@ fn number_grows(seen: &Seen<'_>, of_class: Option<usize>, deviations: f64) -> bo
         && growth > deviations * walk(seen, of_class)
 }
 
-/// The increments of a random walk exceed this with a probability of 0.0003.
+/// The mean of eight increments of a random walk exceeds it with a probability of 0.0003.
 const STEADY: f64 = 6.0;
 
 /// Returns the standard deviation of the mean number of jobs after half of a random walk.

@@ -84,10 +84,10 @@ impl Estimate {
         }
     }
 
-    /// Widens the interval for the mean of a queue, or of a time in it, because a run that has seen
-    /// few long queues by chance has too small a mean and variance. In heavy traffic, the variance
-    /// of the inverse of the mean does not depend on the mean. The interval of the inverse ends at
-    /// `mean/(1 − d)` for the relative half width `d`, which is used on both sides, up to twice.
+    /// Widens the interval for the mean of a queue or of a time in it: a run that has seen few long
+    /// queues has too small a mean and variance. In heavy traffic, the variance of the inverse of
+    /// the mean does not depend on the mean. Its interval ends at `mean/(1 − d)` for the relative
+    /// half width `d`, which is used on both sides, up to a factor of two.
     pub(super) fn of_queue(self) -> Self {
         let wider = 1.0 / (1.0 - self.relative()).max(0.5);
         Estimate {

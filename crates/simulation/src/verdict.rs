@@ -150,7 +150,8 @@ impl ClaimMeasurement {
     }
 
     /// Creates a measurement from independent replications, which is always reliable. `of_claim` is
-    /// the half width and freedom of the claim; the difference is Welch's (Biometrika 34, 1947).
+    /// the half width of the claim and its degrees of freedom. The errors are combined by Welch and
+    /// Satterthwaite (Biometrika 34, 1947).
     pub fn of_replications(measured: Estimate, claimed: f64, of_claim: (f64, f64)) -> Self {
         let (half_width, freedom) = of_claim;
         let errors = [

@@ -50,7 +50,7 @@ pub struct Watched {
 impl Watched {
     /// Returns the fraction above the threshold, with an interval that is corrected for small
     /// samples by the rule of three: if the fraction is `3/n`, none of n independent jobs is above
-    /// the threshold with a probability of 5 %. Jobs that arrive together wait together, so `n`
+    /// it with a probability of 5 %. Jobs that arrive together wait together, so `n` independent
     /// jobs would give the mean the same precision. Response times are treated as exponential.
     pub fn known<C>(&self, own: &ClassResult<C>) -> Option<Estimate> {
         let above = self.above?;

@@ -150,7 +150,6 @@ impl Part {
         Ok(part)
     }
 
-    /// Adds the lines after the heading, or returns why the part is not complete.
     fn take<'a>(&mut self, lines: impl Iterator<Item = &'a str>) -> Result<(), String> {
         let mut ended = false;
         for (n, line) in lines.enumerate() {

@@ -182,13 +182,11 @@ pub fn sweep<C: Cells>(
     })
 }
 
-/// The finished cells and the journal for the others; `None` if the part is already complete.
-type Opened<T> = Option<(Option<Journal>, Vec<T>)>;
-
+/// Returns the journal and the finished cells, or `None` if the part is already complete.
 fn open<T: DeserializeOwned>(
     header: &SweepHeader,
     request: &Comparing<'_>,
-) -> Result<Opened<T>, JournalError> {
+) -> Result<Option<(Option<Journal>, Vec<T>)>, JournalError> {
     let Some((output, resume)) = request.journal else {
         return Ok(Some((None, Vec::new())));
     };

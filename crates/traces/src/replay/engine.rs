@@ -156,8 +156,9 @@ impl<'a> Walk<'a> {
         present
     }
 
-    /// Starts when the first jobs of the scene are `present`, with the start times and servers of
-    /// running jobs. Others use `occupied` units of servers. Times are in the policy's time.
+    /// Starts when the first jobs of the scene are `present`, with the start time and the servers
+    /// (empty if the system should choose them) of running jobs. Others use the `occupied` units of
+    /// servers. Times are in the time of the policy.
     pub fn from_present(
         scene: &'a DecisionState<'a>,
         present: &[(Option<f64>, &[usize])],

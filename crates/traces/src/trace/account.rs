@@ -287,11 +287,6 @@ impl Account {
         number
     }
 
-    pub(super) fn partitions(&self) -> String {
-        let names = self.classes.iter().map(|own| &own.partition);
-        names.sorted().dedup().join(", ")
-    }
-
     pub(super) fn decide(&mut self, takes_part: bool, line: u32, work: f64) {
         let supposed = std::mem::take(&mut self.supposed);
         let is_supposed = |own: &&Reason| takes_part && supposed & own.bit() != 0;

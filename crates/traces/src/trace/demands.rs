@@ -18,7 +18,8 @@ impl DemandTable {
     /// The maximum number of vectors stored without rounding.
     pub const MOST: usize = 2000;
 
-    /// Returns the index of a vector (R) of values ≥ 0 on each of `nodes` servers, maybe rounded.
+    /// Returns the index of a vector (R) of finite values ≥ 0 on each of `nodes` servers. If the
+    /// table is full, it is rounded if the result `fits`.
     pub fn number(&mut self, demand: &[f64], nodes: u32, fits: impl Fn(&[f64]) -> bool) -> u32 {
         self.set_key(demand, nodes);
         if let Some(known) = self.numbers.get(self.key.as_slice()) {

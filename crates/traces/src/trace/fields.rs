@@ -1,4 +1,3 @@
-use super::account::Account;
 use synth_core::number::{self, stamp};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,10 +18,6 @@ impl Fault {
             found,
             expected,
         }
-    }
-
-    pub(super) fn note(self, line: u32, account: &mut Account) {
-        account.fault(line, || self.reported(line));
     }
 
     pub(super) fn reported(&self, line: u32) -> String {

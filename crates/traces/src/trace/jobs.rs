@@ -134,7 +134,7 @@ impl Trace {
                     let supposed = std::mem::take(&mut self.account.supposed);
                     self.open.push((job, self.demand.clone(), supposed));
                 }
-                Err(fault) => fault.note(rows.number, account),
+                Err(fault) => account.fault(rows.number, || fault.reported(rows.number)),
             }
         }
         let Some((job, demand, supposed)) = self.open.pop() else {

@@ -91,7 +91,7 @@ impl Activity {
             return None;
         }
         let sparse = at_most(few, few + many, before / (before + length)).ln();
-        let survival = self.survival(early, late, end);
+        let survival = self.log_survival(early, late, end);
         let both = sparse + survival;
         let most: f64 = match format {
             TraceFormat::Sacct => 1e-3,
@@ -104,8 +104,7 @@ impl Activity {
         (both <= POSSIBLE.ln()).then_some((end, is_evident))
     }
 
-    /// Returns `ln U`.
-    fn survival(&self, early: &[Row], late: &[Row], end: i64) -> f64 {
+    fn log_survival(&self, early: &[Row], late: &[Row], end: i64) -> f64 {
         let stay = |(submit, end): &Row| {
             let until = end.unwrap_or(self.last);
             (until.saturating_sub(*submit), end.is_some())

@@ -263,7 +263,8 @@ pub(super) fn read(
 }
 
 /// Returns `true` if an id identifies a job, and not a name or a task: few ids have several
-/// submissions or many rows, ended rows of an id and start are equal, and few neighbors are.
+/// submissions or many rows, ended rows with the same id and start are identical, and at most a
+/// tenth of the rows equal the row before.
 fn identifies((_, servers, mut rows, mut reader): Opened) -> Result<bool, TraceError> {
     let (mut account, mut demand) = (Account::default(), vec![0.0; servers.resources.len()]);
     let (mut names, mut ids, mut ended) = (HashSet::new(), HashSet::new(), HashMap::new());

@@ -81,7 +81,6 @@ impl Rows {
         }
         let text = |column| String::from_utf8_lossy(rows.get(column)).into_owned();
         rows.header = (0..rows.bounds.len()).map(text).collect();
-        // Spreadsheets write a byte order mark.
         if let Some(unmarked) = rows.header[0].strip_prefix('\u{feff}') {
             rows.header[0] = unmarked.into();
         }
@@ -104,7 +103,7 @@ impl Rows {
                     account.note(Reason::Header, self.number, 0.0);
                 }
                 Ok(()) => return Ok(true),
-                Err(fault) => fault.note(self.number, account),
+                Err(fault) => account.fault(self.number, || fault.reported(self.number)),
             }
         }
         Ok(false)

@@ -200,7 +200,7 @@ impl Sacct {
         }
         let never_ran = state == State::Waits || self.start.is_some() && start.is_none();
         let size = if never_ran { -1 } else { elapsed };
-        // No policy could start the job before. If it was started earlier, the clock was changed.
+        // No policy can start a job before it is eligible: an earlier start is a clock change.
         let eligible = after(self.eligible)?.unwrap_or(submit);
         let eligible = eligible.min(start.unwrap_or(eligible));
         if eligible > submit {
@@ -248,7 +248,7 @@ impl Sacct {
         };
         for (demand, name) in demand.iter_mut().zip(&self.names) {
             let amount = needed(texts, name, account).map_err(fault)?;
-            // If a job has no GPUs, they are not listed, so other amounts are not missing.
+            // GPUs are not listed if a job has none, so only these two amounts can be missing.
             if amount.is_none() && matches!(name.as_str(), "cpu" | "mem") {
                 account.note_if_used(Reason::NoAmount);
             }

@@ -36,7 +36,8 @@ impl Trace {
         if account.jobs == 0 || self.window.is_some() && self.arrivals == 0 {
             let mut why = account.why_none();
             if self.options.partition.is_some() {
-                why += &format!("\nits partitions are: {}", account.partitions());
+                let names = account.classes.iter().map(|own| &own.partition).sorted();
+                why += &format!("\nits partitions are: {}", names.dedup().join(", "));
             }
             return Err(self.rows.wrong(format!("no usable job{why}")));
         }

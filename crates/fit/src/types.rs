@@ -20,7 +20,6 @@ pub(crate) struct Types {
 pub(crate) struct Search<'a> {
     jobs: &'a Jobs<'a>,
     merging: Merging,
-    fluid: f64,
 }
 
 /// With more types, the optimization may take long.
@@ -39,7 +38,6 @@ impl<'a> Search<'a> {
                 let (demand, nodes) = apart(demand, servers.resources.len());
                 servers.hold(demand, nodes)
             }),
-            fluid,
         }
     }
 
@@ -65,11 +63,11 @@ impl<'a> Search<'a> {
         };
         let mut few = FIRST.min(most);
         let mut enough = few;
-        while load_of(enough, &mut tried)? > (1.0 + loss) * self.fluid && enough < most {
+        let mut goal = (1.0 + loss) * self.jobs.fluid();
+        while load_of(enough, &mut tried)? > goal && enough < most {
             (few, enough) = (enough, (enough + enough.div_ceil(2)).min(most));
         }
         let attained = load_of(enough, &mut tried)?;
-        let mut goal = (1.0 + loss) * self.fluid;
         if attained > goal {
             goal = (1.0 + loss) * attained;
             few = FIRST.min(most);

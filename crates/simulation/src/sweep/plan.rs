@@ -182,11 +182,13 @@ pub fn sweep<C: Cells>(
     })
 }
 
-/// Returns the journal and the finished cells, or `None` if the part is already complete.
+/// The journal and the finished cells, or `None` if the part is already complete.
+type Opened<T> = Option<(Option<Journal>, Vec<T>)>;
+
 fn open<T: DeserializeOwned>(
     header: &SweepHeader,
     request: &Comparing<'_>,
-) -> Result<Option<(Option<Journal>, Vec<T>)>, JournalError> {
+) -> Result<Opened<T>, JournalError> {
     let Some((output, resume)) = request.journal else {
         return Ok(Some((None, Vec::new())));
     };

@@ -5,11 +5,11 @@ use super::report::short;
 use synth_core::number::Decimal;
 use synth_queues::distribution::{ArrivalProcess, CommonModulation};
 
-/// Builds a modulated Poisson process that has two states, the rate `λ` \[1/s\], the index of
+/// Builds a modulated Poisson process with two states, the rate `λ` \[1/s\], the index of
 /// dispersion `1 + κ`, and the relaxation rate `r` (`forgets`).
 ///
 /// Both states have the same mean duration, and the rates are `λ ± √(κrλ/2)`. If the lower rate
-/// would be negative, jobs only arrive in one of the states, which is then the shorter one.
+/// would be negative, jobs only arrive in the shorter of the states.
 pub(crate) fn modulated(rate: f64, kappa: f64, forgets: f64) -> ArrivalProcess {
     let half = (0.5 * kappa * forgets * rate).sqrt();
     let (rates, [up, down]) = if half <= rate {
@@ -25,9 +25,7 @@ pub(crate) fn modulated(rate: f64, kappa: f64, forgets: f64) -> ArrivalProcess {
     }
 }
 
-/// Returns the value of `κ` for independent types if the work of all jobs has the given dispersion.
-/// This is `κ = A Σ λ_i E[X_i²] / Σ λ_i E[X_i]²`, with the rate of each type and the moments of its
-/// work.
+/// Returns `κ = A Σ λ_i E[X_i²] / Σ λ_i E[X_i]²` from the rates and moments of independent types.
 pub(crate) fn kappa(types: impl Iterator<Item = (f64, (f64, f64))>, excess: RateModulation) -> f64 {
     let (mut squares, mut means) = (0.0, 0.0);
     for (rate, (mean, square)) in types {
@@ -37,11 +35,9 @@ pub(crate) fn kappa(types: impl Iterator<Item = (f64, (f64, f64))>, excess: Rate
     excess.amount * squares / means
 }
 
-/// Builds a modulation with two states that is common to all types and has the given dispersion of
-/// work, from the total rate `λ` \[1/s\] and the moments of the work of a job.
-///
-/// If `v` is the variance of the factor of the rate, `A = λ E[X]²/E[X²] · 2v/r`. The factors are
-/// `1 ± √v`, or 0 and `1 + v` if one of them would be negative.
+/// Builds a modulation of all types with two states and this dispersion of work, from the total
+/// rate `λ` \[1/s\] and the moments of the work of a job. If `v` is the variance of the factor of
+/// the rate, `A = λ E[X]²/E[X²] · 2v/r`. The factors are `1 ± √v`, or 0 and `1 + v` if `v > 1`.
 pub(crate) fn common(rate: f64, work: (f64, f64), excess: RateModulation) -> CommonModulation {
     let variance = excess.amount * excess.rate * work.1 / (2.0 * rate * work.0 * work.0);
     let (factors, busy) = if variance <= 1.0 {
@@ -59,16 +55,14 @@ pub(crate) fn common(rate: f64, work: (f64, f64), excess: RateModulation) -> Com
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct BatchStatistics {
-    /// The number of batches for each number of jobs.
     counts: BTreeMap<u32, u64>,
-    /// `Σ n(n − 1)`, `Σ (n − 1) Σx`, `Σ (n − 1) Σx²`, `Σ ((Σx)² − Σx²)` over all batches, where `n`
-    /// is the number of jobs in a batch and `x` are their sizes.
+    /// `Σ n(n − 1)`, `Σ (n − 1) Σx`, `Σ (n − 1) Σx²`, `Σ ((Σx)² − Σx²)` over batches of `n` sizes.
     sums: [f64; 4],
 }
 
 const NUMBERS: usize = 50;
-/// The largest number of jobs in a batch; larger batches are counted as if they had this size.
-const LARGEST: u32 = 100_000;
+/// Larger batches are counted as if they had this number of jobs.
+const MAX_JOBS: u32 = 100_000;
 
 impl BatchStatistics {
     pub(crate) fn add(&mut self, jobs: u32, sum: f64, squares: f64) {
@@ -108,11 +102,10 @@ impl BatchStatistics {
         }
     }
 
-    /// Returns the numbers of jobs in a batch and their frequencies. If there are more than
-    /// [`NUMBERS`], the larger ones are merged into at most [`NUMBERS`] means.
+    /// Returns the numbers of jobs in a batch and their frequencies, merged after [`NUMBERS`].
     fn numbers(&self) -> (Vec<u32>, Vec<f64>) {
         let counts = self.counts.iter();
-        let counts = counts.map(|(n, count)| ((*n).min(LARGEST), *count));
+        let counts = counts.map(|(n, count)| ((*n).min(MAX_JOBS), *count));
         let counts: Vec<(u32, u64)> = counts.collect();
         let (few, many) = counts.split_at(counts.len().min(NUMBERS));
         let part = |part: &[(u32, u64)]| {
@@ -126,7 +119,7 @@ impl BatchStatistics {
     }
 }
 
-/// Returns the probabilities in millionths. Their sum is exactly 1.
+/// Returns the probabilities in millionths, whose sum is exactly 1.
 fn millionths(weights: &[f64]) -> Vec<u64> {
     let total: f64 = weights.iter().sum();
     let part = |w: &f64| (1e6 * w / total).round() as u64;
@@ -171,18 +164,12 @@ mod tests {
 
     #[test]
     fn common_modulation_has_the_requested_dispersion() {
-        for (amount, forgets) in [(3.0, 0.01), (400.0, 0.02)] {
-            let excess = RateModulation {
-                amount,
-                rate: forgets,
-            };
+        for (amount, rate) in [(3.0, 0.01), (400.0, 0.02)] {
+            let excess = RateModulation { amount, rate };
             let (rate, work) = (0.5, (4.0, 40.0));
             let common = common(rate, work, excess);
             let [low, high] = [0, 1].map(|s| common.factors[s].value());
-            let [up, down] = [
-                common.switching[0][1].value(),
-                common.switching[1][0].value(),
-            ];
+            let [up, down] = [0, 1].map(|s| common.switching[s][1 - s].value());
             let busy = up / (up + down);
             assert!((busy * high + (1.0 - busy) * low - 1.0).abs() < 1e-7);
             let variance = busy * (high - 1.0).powi(2) + (1.0 - busy) * (low - 1.0).powi(2);
@@ -191,17 +178,14 @@ mod tests {
         }
     }
 
-    /// The result is compared with the solution for two states:
-    /// `IDC(∞) − 1 = 2 p(1 − p)(λ₁ − λ₀)²/(r λ)`.
+    /// The solution for two states is `IDC(∞) − 1 = 2 p(1 − p)(λ₁ − λ₀)²/(r λ)`.
     #[test]
     fn modulation_has_the_requested_rate_and_dispersion() {
         for (rate, kappa, forgets) in [(2.0, 3.0, 0.01), (0.001, 50.0, 0.3), (5.0, 0.2, 7.0)] {
             let process = modulated(rate, kappa, forgets);
             assert!((process.rate() / rate - 1.0).abs() < 1e-7, "{process:?}");
-            assert!(
-                (process.dispersion() / (1.0 + kappa) - 1.0).abs() < 1e-6,
-                "{process:?}"
-            );
+            let ratio = process.dispersion() / (1.0 + kappa);
+            assert!((ratio - 1.0).abs() < 1e-6, "{process:?}");
             let ArrivalProcess::MarkovModulated { switching, .. } = &process else {
                 continue;
             };

@@ -1,11 +1,8 @@
-//! This module measures how much the work that arrives varies over time. It computes the variance
-//! for windows of time and the drift of the weekly load.
+//! This module measures how much the arriving work varies, in windows of time and between weeks.
 //!
-//! # Theory
-//! If `X` is the work of a job, `IDW(w) = Var[Σ X in a window of length w] / (λ w E[X²])`. This is
-//! equal to 1 if arrivals are compound Poisson. If there are bursts of short jobs, the dispersion
-//! of the counts is larger, but the IDW is almost the same. If the rate is modulated by two states,
-//! `IDW(w) − 1 = A (1 − (1 − e^{−rw})/(rw))`.
+//! If `X` is the work of a job, `IDW(w) = Var[Σ X in a window of length w] / (λ w E[X²])`, which is
+//! 1 if arrivals are compound Poisson, and hardly changed by bursts of short jobs. If the rate is
+//! modulated by two states, `IDW(w) − 1 = A (1 − (1 − e^{−rw})/(rw))`.
 
 use std::ops::Range;
 
@@ -13,8 +10,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 const LONGEST: u64 = 86_400;
-/// The smallest number of windows from which a variance is estimated.
-const FEWEST: u64 = 20;
+const MIN_WINDOWS: u64 = 20;
 
 #[derive(Clone, Debug)]
 pub(crate) struct Windows {
@@ -24,10 +20,9 @@ pub(crate) struct Windows {
 
 #[derive(Clone, Debug)]
 struct Level {
-    /// The length of its windows \[ticks\].
     width: u64,
-    work: Moment,
-    kinds: Vec<Moment>,
+    /// The work of all jobs, and then of the jobs of each kind.
+    moments: Vec<Moment>,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -47,7 +42,6 @@ impl Moment {
         }
     }
 
-    /// Returns the variance over `windows` windows, including those in which no job arrived.
     fn variance(mut self, windows: u64) -> f64 {
         self.open(windows.max(self.window));
         let windows = windows as f64;
@@ -57,15 +51,14 @@ impl Moment {
 }
 
 impl Windows {
-    /// Creates windows of lengths from `shortest` \[ticks\], which must be > 0, up to one day. Each
-    /// of the lengths is twice the one before.
+    /// Creates windows whose lengths double from `shortest` (> 0) \[ticks\] up to one day.
     pub(crate) fn new(shortest: u64, per_second: u64) -> Self {
         let widths = (0..u64::BITS).map_while(|k| shortest.checked_mul(1 << k));
         let widths = widths.take_while(|width| *width <= LONGEST * per_second);
+        let moments = vec![Moment::default()];
         let levels = widths.map(|width| Level {
             width,
-            work: Moment::default(),
-            kinds: Vec::new(),
+            moments: moments.clone(),
         });
         Windows {
             levels: levels.collect(),
@@ -77,12 +70,11 @@ impl Windows {
     pub(crate) fn add(&mut self, at: u64, kind: usize, work: f64) {
         self.squares += work * work;
         for level in &mut self.levels {
-            if level.kinds.len() <= kind {
-                level.kinds.resize(kind + 1, Moment::default());
-            }
-            for moment in [&mut level.work, &mut level.kinds[kind]] {
-                moment.open(at / level.width);
-                moment.open += work;
+            let count = level.moments.len().max(kind + 2);
+            level.moments.resize(count, Moment::default());
+            for n in [0, kind + 1] {
+                level.moments[n].open(at / level.width);
+                level.moments[n].open += work;
             }
         }
     }
@@ -91,14 +83,14 @@ impl Windows {
         let of = |level: &Level| {
             let windows = length / level.width;
             let work = level.width as f64 / length as f64 * self.squares;
-            let kinds = level.kinds.iter();
+            let kinds = level.moments[1..].iter();
             Dispersion {
                 window: level.width as f64 / per_second as f64,
-                work: level.work.variance(windows) / work,
+                work: level.moments[0].variance(windows) / work,
                 if_independent: kinds.map(|own| own.variance(windows)).sum::<f64>() / work,
             }
         };
-        let enough = |level: &&Level| length / level.width >= FEWEST;
+        let enough = |level: &&Level| length / level.width >= MIN_WINDOWS;
         self.levels.iter().filter(enough).map(of).collect()
     }
 }
@@ -124,14 +116,13 @@ pub struct RateModulation {
     pub rate: f64,
 }
 
-/// A window is only used for the fit if its excess dispersion is larger than this.
+/// Only windows with a larger excess dispersion are used for the fit.
 const NOTICEABLE: f64 = 0.05;
 
 impl RateModulation {
-    /// Fits a modulation to the logarithms with the method of least squares. `base` is the
-    /// dispersion at a constant rate, which is 1 if there are no batches. Returns `None` if no
-    /// window exceeds it by more than 0.05.
-    pub fn of(dispersions: &[Dispersion], base: f64) -> Option<Self> {
+    /// Fits a modulation to the logarithms by least squares. `base` is the dispersion at a constant
+    /// rate, which is 1 without batches. Returns `None` if no window exceeds it by more than 0.05.
+    pub(crate) fn of(dispersions: &[Dispersion], base: f64) -> Option<Self> {
         let points = dispersions.iter().map(|d| (d.window, d.work - base));
         let points: Vec<(f64, f64)> = points.filter(|(_, excess)| *excess > NOTICEABLE).collect();
         let (first, last) = (points.first()?.0, points.last()?.0);
@@ -146,10 +137,8 @@ impl RateModulation {
         let steps = ((fastest / slowest).ln() / 0.02).ceil() as usize;
         let rates = (0..=steps).map(|n| slowest * (0.02 * n as f64).exp());
         let best = rates.min_by(|a, b| at(*a).0.total_cmp(&at(*b).0))?;
-        Some(RateModulation {
-            amount: at(best).1,
-            rate: best,
-        })
+        let (rate, (_, amount)) = (best, at(best));
+        Some(RateModulation { amount, rate })
     }
 }
 
@@ -174,11 +163,10 @@ pub struct Drift {
 
 impl Drift {
     /// The lengths of a trace in days for which the drift is computed.
-    pub const DAYS: Range<u64> = 35..100_000;
+    pub(crate) const DAYS: Range<u64> = 35..100_000;
 
-    /// Computes the drift from the load of each complete day, and from the sum of the squares of
-    /// the loads of its jobs.
-    pub fn of(loads: &[f64], squares: &[f64]) -> Self {
+    /// Computes the drift from the load of each complete day and the squares of the loads of jobs.
+    pub(crate) fn of(loads: &[f64], squares: &[f64]) -> Self {
         let mean = |week: &[f64]| week.iter().sum::<f64>() / week.len() as f64;
         let (before, last) = loads.split_at(loads.len() - 7);
         let mut weeks: Vec<f64> = before.windows(7).map(mean).collect();
@@ -193,8 +181,7 @@ impl Drift {
         }
     }
 
-    /// Returns `true` if the load of the last week is outside the usual range by more than can be
-    /// explained by chance. In this case, the policy should be computed again.
+    /// Returns `true` if the last week is unusual, so that the policy should be computed again.
     pub fn is_unusual(&self) -> bool {
         let [low, high] = self.usual;
         !(low - self.chance..=high + self.chance).contains(&self.last_week)

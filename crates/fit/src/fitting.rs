@@ -8,7 +8,7 @@ use super::predicted;
 use super::report::{
     CandidateTypes, Fit, FitError, FitOptions, FittedArrivals, FittedType, Report, short,
 };
-use super::sizes::Law;
+use super::sizes::Sizes;
 use super::types::{Types, in_seconds};
 use super::{Dispersion, RateModulation};
 use synth_core::number::Decimal;
@@ -16,21 +16,18 @@ use synth_multiresource::workload::{FleetDocument, JobDocument, SizeInformation}
 use synth_queues::distribution::{ArrivalProcess, CommonModulation, SizeDistribution};
 use synth_traces::trace::{Observed, TraceJob};
 
-/// Minimum number of jobs for a type to have an empirical size distribution and a modulated rate.
+/// The minimum number of jobs of a type with empirical sizes and a modulated rate.
 const ENOUGH: u64 = 30;
-/// The maximum number of values of an empirical size distribution.
 const VALUES: u64 = 1000;
-/// The dispersion of work, relative to that at a constant rate, above which the rate is modulated.
+/// The dispersion of work, relative to a constant rate, above which the rate is modulated.
 const DISPERSED: f64 = 2.0;
-/// If at least this share of the jobs is submitted at the same instant as others of the same user,
-/// the jobs arrive in batches.
+/// The share of jobs submitted together with others of their user that indicates batches.
 const TOGETHER: f64 = 0.5;
-/// If independent types would have at least this share of the excess dispersion, each type is
-/// modulated independently.
+/// Types are modulated independently if they would have this share of the excess dispersion.
 const INDEPENDENT: f64 = 0.5;
 /// The dispersion of counts, minus 1, from which the rate can be seen in the counts of windows.
 const SEEN: f64 = 4.0;
-const MOST_WINDOWS: u64 = 1 << 16;
+const MAX_WINDOWS: u64 = 1 << 16;
 /// If a type is rarer than changes of the rate by this factor, its rate is not modulated.
 const UNSEEN: f64 = 5e3;
 
@@ -48,10 +45,8 @@ struct Type {
     demand: Vec<f64>,
     /// The longest limit of its jobs \[s\], if types are split by limits.
     limit: Option<f64>,
-    /// The arrival rate \[1/s\].
     rate: f64,
-    /// The sizes \[ticks\].
-    law: Law,
+    sizes: Sizes,
     /// The first two moments of the work of a job \[ticks of all servers\].
     work: (f64, f64),
 }
@@ -67,10 +62,10 @@ impl<'a> Fitting<'a> {
                 let own = vectors.clone().flat_map(|v| jobs.of_vector(v));
                 own.filter(|job| cut.classes.contains(&jobs.class(job)))
             };
-            let mut law = jobs.law(own());
+            let mut sizes = jobs.sizes(own());
             // If too few of the jobs are recent, all jobs have the same weight.
-            if law.effective < ENOUGH as f64 {
-                law = Law::of(own().map(|job| observed(job, 1.0)));
+            if sizes.effective < ENOUGH as f64 {
+                sizes = Sizes::of(own().map(|job| observed(job, 1.0)));
             }
             let demand = by_demand.demands[cut.by_demand].clone();
             let share = jobs.share(&demand);
@@ -79,10 +74,10 @@ impl<'a> Fitting<'a> {
             Type {
                 limit: class.map(|class| f64::from(*class).exp2() / jobs.per_second as f64),
                 rate: jobs.rate(own()),
-                work: (share * law.mean(), share * share * law.square()),
+                work: (share * sizes.mean(), share * share * sizes.square()),
                 cut,
                 demand,
-                law,
+                sizes,
             }
         };
         Fitting {
@@ -120,16 +115,13 @@ impl<'a> Fitting<'a> {
             let process = |(own, batches): (&Type, &BatchStatistics)| batches.process(own.rate);
             types.iter().zip(&batches).map(process).collect()
         } else {
-            let poisson = |own: &Type| ArrivalProcess::Poisson {
-                rate: short(own.rate),
-            };
-            types.iter().map(poisson).collect()
+            let rates = types.iter().map(|own| short(own.rate));
+            rates.map(|rate| ArrivalProcess::Poisson { rate }).collect()
         };
         let base = self.dispersion_of(&constant);
         let excess = RateModulation::of(&dispersion, base);
         let changes = match self.options.arrivals {
-            FittedArrivals::Auto if has_batches => together(&dispersion, base),
-            FittedArrivals::Auto => apart_or_together(&dispersion),
+            FittedArrivals::Auto => changes(&dispersion, base, has_batches),
             request => request,
         };
         let servers = &trace.servers;
@@ -156,17 +148,14 @@ impl<'a> Fitting<'a> {
             Some((steady.measured().ok()?, arrivals))
         });
         let resources = servers.resources.iter().cloned();
+        let is_censored = |job: &&TraceJob| job.seen == Observed::Censored;
         let report = Report {
             log_format: trace.format(),
             servers: servers.to_string(),
             lines: trace.account.clone(),
             span: jobs.seconds(),
             arrived: jobs.all.len() as u64,
-            censored: jobs
-                .all
-                .iter()
-                .filter(|job| job.seen == Observed::Censored)
-                .count() as u64,
+            censored: jobs.all.iter().filter(is_censored).count() as u64,
             vectors: jobs.of_vector.len(),
             rounded: trace.demands.rounded,
             used: resources.zip(jobs.used.iter().copied()).collect(),
@@ -193,15 +182,14 @@ impl<'a> Fitting<'a> {
         })
     }
 
-    /// Returns the levels of the rate from the shortest windows in which the number of jobs varies
-    /// several times as much as at a constant rate. The dispersion of this number is
-    /// `1 + (IDW − 1) E[X²]/E[X]²`.
+    /// Returns the levels of the rate from the shortest windows whose number of jobs, with a
+    /// dispersion of `1 + (IDW − 1) E[X²]/E[X]²`, varies much more than at a constant rate.
     fn levels(&self, dispersion: &[Dispersion]) -> Option<CommonModulation> {
         let (jobs, (_, (mean, square))) = (self.jobs, self.work());
         let is_seen = |d: &&Dispersion| (d.work - 1.0) * square / (mean * mean) >= SEEN;
         let seen = dispersion.iter().find(is_seen)?;
         let mut window = (seen.window * jobs.per_second as f64) as u64;
-        while jobs.length() / window > MOST_WINDOWS {
+        while jobs.length() / window > MAX_WINDOWS {
             window *= 2;
         }
         let windows = (jobs.length() / window) as usize;
@@ -218,7 +206,7 @@ impl<'a> Fitting<'a> {
                 nodes: Some(nodes),
                 demand: self.jobs.trace.servers.demand(&demand),
                 arrivals: Some(arrivals),
-                size: Some(size(&own.law, self.jobs.per_second as f64)),
+                size: Some(size(&own.sizes, self.jobs.per_second as f64)),
                 limit: own.limit.map(short),
                 ..JobDocument::default()
             }
@@ -226,10 +214,9 @@ impl<'a> Fitting<'a> {
         self.types.iter().zip(arrivals).map(part).collect()
     }
 
-    /// Returns the dispersion of work of independent types with these arrivals at a constant rate.
-    ///
-    /// If `B` is the number of jobs in a batch and `c` is the correlation of their sizes, it is
-    /// `Σ_i λ_i (E[X²] + (E[B²]/E[B] − 1)(E[X]² + c Var X)) / Σ_i λ_i E[X²]`.
+    /// Returns the dispersion of work of independent types with these arrivals at a constant rate:
+    /// `Σ_i λ_i (E[X²] + (E[B²]/E[B] − 1)(E[X]² + c Var X)) / Σ_i λ_i E[X²]`, for `B` jobs in a
+    /// batch and the correlation `c` of their sizes.
     fn dispersion_of(&self, arrivals: &[ArrivalProcess]) -> f64 {
         let (mut all, mut alone) = (0.0, 0.0);
         for (own, process) in self.types.iter().zip(arrivals) {
@@ -243,7 +230,7 @@ impl<'a> Fitting<'a> {
     }
 
     fn modulate(&self, parts: &mut FleetDocument, excess: RateModulation) {
-        let follows = |own: &Type| own.law.count >= ENOUGH && excess.rate <= UNSEEN * own.rate;
+        let follows = |own: &Type| own.sizes.count >= ENOUGH && excess.rate <= UNSEEN * own.rate;
         let following = self.types.iter().filter(|own| follows(own));
         let kappa = kappa(following.map(|own| (own.rate, own.work)), excess);
         for (part, own) in parts.jobs.iter_mut().zip(&self.types) {
@@ -279,15 +266,15 @@ impl<'a> Fitting<'a> {
         let work = |own: &Type| own.rate * own.work.0;
         let total: f64 = self.types.iter().map(work).sum();
         let found = |own: &Type| {
-            let size = size(&own.law, self.jobs.per_second as f64);
+            let size = size(&own.sizes, self.jobs.per_second as f64);
             FittedType {
                 name: self.name(own),
                 limit: own.limit,
-                jobs: own.law.count,
-                mean: own.law.mean() / self.jobs.per_second as f64,
-                scv: own.law.scv(),
+                jobs: own.sizes.count,
+                mean: own.sizes.mean() / self.jobs.per_second as f64,
+                scv: own.sizes.scv(),
                 scv_kept: size.scv(),
-                longest_hundredth: own.law.longest_hundredth(),
+                longest_hundredth: own.sizes.longest_hundredth(),
                 work: work(own) / total,
                 law: size.name(),
             }
@@ -309,21 +296,16 @@ impl<'a> Fitting<'a> {
     }
 }
 
-fn together(dispersion: &[Dispersion], base: f64) -> FittedArrivals {
-    match dispersion.iter().any(|own| own.work > DISPERSED * base) {
-        true => FittedArrivals::Common,
-        false => FittedArrivals::Poisson,
-    }
-}
-
-fn apart_or_together(dispersion: &[Dispersion]) -> FittedArrivals {
+/// Returns how the rate changes. `base` is the dispersion at a constant rate (1 without batches).
+/// Types with batches are not modulated independently.
+fn changes(dispersion: &[Dispersion], base: f64, has_batches: bool) -> FittedArrivals {
     let most = dispersion.iter().max_by(|a, b| a.work.total_cmp(&b.work));
-    match most.filter(|most| most.work > DISPERSED) {
-        None => FittedArrivals::Poisson,
-        Some(most) if most.if_independent - 1.0 >= INDEPENDENT * (most.work - 1.0) => {
-            FittedArrivals::Modulated
-        }
-        Some(_) => FittedArrivals::Common,
+    let Some(most) = most.filter(|most| most.work > DISPERSED * base) else {
+        return FittedArrivals::Poisson;
+    };
+    match most.if_independent - 1.0 >= INDEPENDENT * (most.work - 1.0) && !has_batches {
+        true => FittedArrivals::Modulated,
+        false => FittedArrivals::Common,
     }
 }
 
@@ -343,13 +325,13 @@ fn arrivals_of(parts: &FleetDocument) -> &'static str {
     }
 }
 
-fn size(law: &Law, per_second: f64) -> SizeDistribution {
+fn size(sizes: &Sizes, per_second: f64) -> SizeDistribution {
     let seconds = |ticks: f64| short(ticks / per_second);
-    let mean = seconds(law.mean());
-    if law.count < ENOUGH {
+    let mean = seconds(sizes.mean());
+    if sizes.count < ENOUGH {
         return SizeDistribution::Exponential { mean };
     }
-    let values = law.parts(law.count.min(VALUES) as usize);
+    let values = sizes.parts(sizes.count.min(VALUES) as usize);
     if values.first() == values.last() {
         return SizeDistribution::Deterministic { mean };
     }

@@ -7,23 +7,21 @@ use super::arrivals::BatchStatistics;
 use super::dispersion::{Drift, Windows};
 use super::merge::{Vector, apart};
 use super::report::{FitError, FitListener};
-use super::sizes::{Law, Observation};
+use super::sizes::{Observation, Sizes};
 use synth_traces::replay::{self, Log};
 use synth_traces::trace::{Observed, Trace, TraceJob};
 
 pub(crate) struct Jobs<'a> {
     pub trace: &'a Trace,
-    /// By submission time, which is counted from the beginning of the log.
+    /// By submission time, counted from the beginning of the log.
     pub all: Vec<TraceJob>,
     by_limit: bool,
-    /// The indices of the jobs of each vector, up to the last vector that has a job.
+    /// The jobs of each vector, up to the last vector that has a job.
     pub of_vector: Vec<Vec<u32>>,
     pub names_batches: bool,
-    /// The number of ticks in a second.
     pub per_second: u64,
-    /// The time in which the weight of a job doubles \[s\]; `None` if all weights are equal.
+    /// In seconds; `None` if all weights are equal.
     doubling_time: Option<f64>,
-    /// The demand and the mean number in service of each vector.
     pub vectors: Vec<Vector>,
     /// The arrival rate of each vector \[1/s\].
     pub rates: Vec<f64>,
@@ -31,8 +29,8 @@ pub(crate) struct Jobs<'a> {
     pub used: Vec<f64>,
 }
 
-/// The largest ratio of the weights of the last and the first job, as a power of two.
-const MOST_DOUBLINGS: f64 = 900.0;
+/// The largest ratio of weights, as a power of two.
+const MAX_DOUBLINGS: f64 = 900.0;
 pub(crate) const NO_LIMIT: u8 = u8::MAX;
 
 pub(crate) fn observed(job: &TraceJob, weight: f64) -> Observation {
@@ -44,10 +42,7 @@ pub(crate) fn observed(job: &TraceJob, weight: f64) -> Observation {
 }
 
 impl<'a> Jobs<'a> {
-    /// Reads all jobs that arrived during the trace.
-    ///
-    /// # Errors
-    /// Returns an error if the trace cannot be read, or if its jobs have no rates.
+    /// Reads all jobs that arrived during the trace. It is an error if they have no rates.
     pub(crate) fn read(
         trace: &'a mut Trace,
         by_limit: bool,
@@ -87,7 +82,7 @@ impl<'a> Jobs<'a> {
                 "all jobs ({count}) arrived at the same instant: there must be at least two different submission times to estimate a rate"
             )));
         }
-        if doubles.is_some_and(|doubles| seconds > MOST_DOUBLINGS * doubles) {
+        if doubles.is_some_and(|doubles| seconds > MAX_DOUBLINGS * doubles) {
             let years = seconds / (365.25 * 86_400.0);
             return Err(FitError::Jobs(format!(
                 "the trace spans {years:.0} years, which is too long to give recent jobs more weight: use --from to select a shorter period"
@@ -97,8 +92,7 @@ impl<'a> Jobs<'a> {
         Ok(jobs)
     }
 
-    /// Returns the smallest `c` with `limit ≤ 2^c` \[ticks\], or [`NO_LIMIT`] if the job has no
-    /// limit. If limits are not used, it is 0 for all jobs.
+    /// Returns the smallest `c` with `limit ≤ 2^c` \[ticks\], [`NO_LIMIT`], or 0 if not used.
     pub(crate) fn class(&self, job: &TraceJob) -> u8 {
         match job.limit {
             _ if !self.by_limit => 0,
@@ -113,7 +107,7 @@ impl<'a> Jobs<'a> {
             let (mut rate, mut mean) = (0.0, 0.0);
             if self.of_vector(v).next().is_some() {
                 rate = self.rate(self.of_vector(v));
-                mean = self.law(self.of_vector(v)).mean() / self.per_second as f64;
+                mean = self.sizes(self.of_vector(v)).mean() / self.per_second as f64;
             }
             self.rates.push(rate);
             self.vectors.push(Vector {
@@ -161,18 +155,11 @@ impl<'a> Jobs<'a> {
         jobs.map(|job| self.weight(job)).sum::<f64>() / weight
     }
 
-    pub(crate) fn law<'j>(&self, jobs: impl Iterator<Item = &'j TraceJob>) -> Law {
-        Law::of(jobs.map(|job| observed(job, self.weight(job))))
+    pub(crate) fn sizes<'j>(&self, jobs: impl Iterator<Item = &'j TraceJob>) -> Sizes {
+        Sizes::of(jobs.map(|job| observed(job, self.weight(job))))
     }
 
-    /// Returns the resolution of the clock \[ticks\], which is the greatest common divisor of all
-    /// times, but at least one second.
-    pub(crate) fn clock_resolution(&self) -> u64 {
-        let divisor = self.all.iter().fold(0, |all, job| job.submit.gcd(&all));
-        divisor.unsigned_abs().max(self.per_second)
-    }
-
-    /// Returns the largest share of any resource of all servers that is used by a demand (R + 1).
+    /// Returns the largest share of a resource of all servers that a demand (R + 1) uses.
     pub(crate) fn share(&self, demand: &[f64]) -> f64 {
         let (demand, nodes) = self.apart(demand);
         self.trace.share(demand, nodes)
@@ -182,7 +169,7 @@ impl<'a> Jobs<'a> {
         apart(demand, self.trace.servers.resources.len())
     }
 
-    /// Returns each job with its work \[ticks of all servers\].
+    /// In ticks of all servers.
     fn works(&self) -> impl Iterator<Item = (&TraceJob, f64)> {
         let shares = self.vectors.iter().map(|v| self.share(&v.demand));
         let shares: Vec<f64> = shares.collect();
@@ -191,15 +178,16 @@ impl<'a> Jobs<'a> {
     }
 
     pub(crate) fn windows(&self) -> Windows {
-        let mut windows = Windows::new(self.clock_resolution(), self.per_second);
+        let divisor = self.all.iter().fold(0, |all, job| job.submit.gcd(&all));
+        let resolution = divisor.unsigned_abs().max(self.per_second);
+        let mut windows = Windows::new(resolution, self.per_second);
         for (job, work) in self.works() {
             windows.add(job.submit.unsigned_abs(), job.demand as usize, work);
         }
         windows
     }
 
-    /// Returns the log of the first `most` jobs that are not censored. Their limits are replaced by
-    /// their sizes.
+    /// Returns the log of the first `most` jobs that are not censored, with their sizes as limits.
     pub(crate) fn log(&self, most: usize) -> Log {
         let is_whole = |job: &&TraceJob| job.seen != Observed::Censored;
         let whole = self.all.iter().filter(is_whole).take(most);
@@ -245,8 +233,7 @@ impl<'a> Jobs<'a> {
         Some(Drift::of(&loads, &squares))
     }
 
-    /// Returns the batch of the job if the trace names batches, or else its user. The result is 0
-    /// if it is not known.
+    /// Returns the batch of the job if the trace names batches, or else its user; 0 if unknown.
     fn group(&self, job: &TraceJob) -> u32 {
         match self.names_batches {
             true => job.batch,
@@ -258,17 +245,15 @@ impl<'a> Jobs<'a> {
         self.all.chunk_by(|a, b| a.submit == b.submit)
     }
 
-    /// Returns the share of the jobs that are submitted at the same instant as others of their
-    /// group.
+    /// Returns the share of jobs that are submitted at the same instant as others of their group.
     pub(crate) fn together(&self) -> f64 {
-        let mut together = 0;
-        for instant in self.instants() {
+        let together = self.instants().map(|instant| {
             let groups = instant.iter().map(|job| self.group(job));
             let counts = groups.filter(|group| *group != 0).counts();
             let several = counts.into_values().filter(|count| *count > 1);
-            together += several.sum::<usize>();
-        }
-        together as f64 / self.all.len() as f64
+            several.sum::<usize>()
+        });
+        together.sum::<usize>() as f64 / self.all.len() as f64
     }
 
     pub(crate) fn batches(

@@ -1,16 +1,13 @@
-//! This module finds the levels between which the rate of work changes, and the duration of each
-//! level.
+//! This module finds the levels between which the rate of work changes, and their durations.
 //!
-//! # Theory
 //! The numbers of jobs in windows of time are modeled as a hidden Markov chain with Poisson counts
 //! (Zucchini, MacDonald, Hidden Markov Models for Time Series, 2009). The most likely path and the
 //! parameters are estimated in turn until they do not change (Juang, Rabiner, The segmental K-means
-//! algorithm, IEEE Transactions on Acoustics, Speech, and Signal Processing 38(9), 1990). A spell
-//! is a run of windows that are in the same state. If the spells of a state have almost the same
-//! length, it has several stages, because a state that is left at a constant rate would last too
-//! long too often (Ferguson, Variable duration models for speech, 1980). The factor of a level is
-//! the mean *work* in its windows, relative to the largest one. This means that bursts of short
-//! jobs are detected by their number, but their weight is their work.
+//! algorithm, IEEE Transactions on Acoustics, Speech, and Signal Processing 38(9), 1990). A state
+//! whose spells have almost the same length has several stages, because at a constant rate, it
+//! would last too long too often (Ferguson, Variable duration models for speech, 1980). The factor
+//! of a level is the mean *work* in its windows, relative to the largest one: bursts of short jobs
+//! are detected by their number, but weighted by their work.
 
 use itertools::Itertools as _;
 
@@ -18,17 +15,14 @@ use super::report::short;
 use synth_core::number::Decimal;
 use synth_queues::distribution::CommonModulation;
 
-const MOST: usize = 4;
-/// The maximum number of states of a modulation.
-const STATES: usize = 20;
-const STAGES: f64 = 6.0;
-/// The minimum number of spells of each level.
-const FEWEST: f64 = 5.0;
+const MAX_LEVELS: usize = 4;
+const MAX_STATES: usize = 20;
+const MAX_STAGES: f64 = 6.0;
+const MIN_SPELLS: f64 = 5.0;
 const ROUNDS: usize = 20;
 
-/// Returns the modulation that has the most levels. It is computed from the window and the work of
-/// each job, where `length` is the length of a window \[s\]. Returns `None` if there are no two
-/// levels that have enough spells.
+/// Returns the modulation with the most levels, from the window and the work of each job, for
+/// windows of this length \[s\]; `None` if no two levels have enough spells.
 pub(crate) fn levels(
     jobs: impl Iterator<Item = (usize, f64)>,
     windows: usize,
@@ -40,7 +34,7 @@ pub(crate) fn levels(
         counts[window] += 1.0;
         works[window] += work;
     }
-    (2..=MOST).rev().find_map(|count| {
+    (2..=MAX_LEVELS).rev().find_map(|count| {
         let states = likeliest(&counts, count);
         let present: Vec<usize> = (0..count).filter(|s| states.contains(s)).collect();
         let place = |s: &usize| present.partition_point(|own| own < s);
@@ -51,11 +45,9 @@ pub(crate) fn levels(
 }
 
 struct Level {
-    /// The mean work in a window.
+    /// The mean work in a window, and the mean length of a spell \[windows\].
     work: f64,
-    /// The mean length of its spells \[windows\].
     mean: f64,
-    /// The number of stages, from the variation of the lengths of its spells.
     stages: usize,
     /// The number of times that each level follows it (L).
     next: Vec<f64>,
@@ -66,10 +58,10 @@ impl Level {
         let spells = states.chunk_by(|a, b| a == b);
         let spells = spells.map(|spell| (spell[0], spell.len() as f64));
         let spells: Vec<(usize, f64)> = spells.collect();
-        let most = STAGES.min((STATES / count) as f64);
+        let most = MAX_STAGES.min((MAX_STATES / count) as f64);
         let level = |state: usize| {
-            // The first and the last spell are truncated, so their lengths are not used. The last
-            // one leads to the first, so that every level is left at some time.
+            // The lengths of the first and the last spell are not used, because they are truncated.
+            // The last one leads to the first, so that every level is left.
             let whole = spells.get(1..spells.len().checked_sub(1)?)?;
             let lengths = || whole.iter().filter(|own| own.0 == state).map(|own| own.1);
             let number = lengths().count() as f64;
@@ -80,7 +72,7 @@ impl Level {
                 next[after.0] += f64::from(u8::from(own.0 == state && after.0 != state));
             }
             let windows = || states.iter().zip(works).filter(|(own, _)| **own == state);
-            (number >= FEWEST).then(|| Level {
+            (number >= MIN_SPELLS).then(|| Level {
                 work: windows().map(|(_, work)| work).sum::<f64>() / windows().count() as f64,
                 mean,
                 stages: (mean * mean / variance).round().clamp(1.0, most) as usize,
@@ -119,8 +111,7 @@ fn likeliest(counts: &[f64], states: usize) -> Vec<usize> {
     sorted.sort_unstable_by(f64::total_cmp);
     let high = sorted[sorted.len() - 1 - sorted.len() / 1000].max(2.0 * mean);
     let low = 0.01 * mean;
-    // A state has a mean count, and the logarithms of the probabilities that the chain stays in it
-    // or goes to one of the other states.
+    // A state is its mean count, and the logarithms of the probabilities to stay and to leave.
     let other = (states - 1) as f64;
     let first = |state: usize| low * (high / low).powf(state as f64 / other);
     let state = |mean: f64, leaves: f64| [mean, (1.0 - leaves).ln(), (leaves / other).ln()];
@@ -199,13 +190,8 @@ mod tests {
         for (factor, expected) in distinct.iter().zip([0.025, 0.125, 1.0]) {
             assert!((factor - expected).abs() < 0.01, "{distinct:?}");
         }
-        assert_eq!(
-            (
-                distinct.len(),
-                factors.iter().filter(|f| **f == 1.0).count()
-            ),
-            (3, 6)
-        );
+        let stages = factors.iter().filter(|f| **f == 1.0).count();
+        assert_eq!((distinct.len(), stages), (3, 6));
         let busy = factors.iter().position(|f| *f == 1.0).unwrap();
         let left = found.switching[busy][busy + 1].value();
         assert!((left - 6.0 / 80.0).abs() < 0.002, "{left}");

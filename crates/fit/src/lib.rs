@@ -1,5 +1,5 @@
-//! This crate is used to create a workload from the log of a cluster: it finds the job types, and
-//! fits a size distribution and an arrival process to each of them.
+//! This crate creates a workload from the log of a cluster: it finds the job types, and fits a size
+//! distribution and an arrival process to each of them.
 //!
 //! - The function [`fit`] reads a [`Trace`] into memory, which takes 72 bytes for each job, and
 //!   returns a [`Fit`]. The [`FitOptions`] limit the number of types.
@@ -7,15 +7,13 @@
 //! - The function [`predict`] simulates some rules on the workload, and compares the results with
 //!   replays of the log.
 //!
-//! # Theory
-//!
 //! The jobs with demand v arrive with rate `N_v/T`, where `N_v` is their number and T is the time
-//! from the first submission to the last. If `S_v` is the sum of their sizes, and if no capacity is
+//! from the first submission to the last. If `S_v` is the sum of their sizes and no capacity is
 //! lost by packing, the load is `ρ̄ = max_r Σ_v S_v v_r/(T P_r)`. Demands are merged into the
 //! smallest number of types whose load is near ρ̄ (`merge`, `types`). The size distributions are
 //! empirical (`sizes`). Arrivals are Poisson processes, unless the *work* of the jobs varies more
-//! than that (`dispersion`); in this case, the rates are switched between two states (H. Heffes, D.
-//! M. Lucantoni, IEEE Journal on Selected Areas in Communications 4(6), 1986).
+//! (`dispersion`); then the rates switch between two states (H. Heffes, D. M. Lucantoni, IEEE
+//! Journal on Selected Areas in Communications 4(6), 1986).
 //!
 //! ```
 //! use synth_fit::{FitOptions, FittedArrivals, fit};
@@ -61,11 +59,9 @@ use jobs::Jobs;
 use synth_traces::trace::Trace;
 use types::Search;
 
-/// The time in which the weight of a job doubles, if recent jobs have more weight \[s\].
-const DOUBLES: f64 = 14.0 * 86_400.0;
+const DOUBLING_TIME: f64 = 14.0 * 86_400.0;
 
-/// Fits a workload to a trace. The `listener` is called with messages about the progress and
-/// returns whether to continue.
+/// Fits a workload to a trace. The `listener` gets messages and returns whether to continue.
 ///
 /// # Errors
 /// Returns an error if the trace cannot be read or has no rates, or if there is no valid workload.
@@ -74,7 +70,7 @@ pub fn fit(
     options: &FitOptions,
     listener: FitListener<'_>,
 ) -> Result<Fit, FitError> {
-    let doubles = options.kept_types.as_ref().map(|_| DOUBLES);
+    let doubles = options.kept_types.as_ref().map(|_| DOUBLING_TIME);
     let jobs = Jobs::read(trace, options.by_limit, doubles, listener)?;
     let search = Search::new(&jobs, options.max_types);
     let (types, tried) = match &options.kept_types {

@@ -1,7 +1,6 @@
-//! This module splits types by the time limits of jobs, which are known when they arrive. In each
-//! step, the split is used that explains the largest part of the variance of `ln size`, as in a
-//! regression tree (Breiman, Friedman, Olshen, Stone, Classification and Regression Trees, 1984,
-//! section 8.4).
+//! This module splits types by the time limits of jobs. Each split explains as much as possible of
+//! the variance of `ln size`, as in a regression tree (Breiman, Friedman, Olshen, Stone,
+//! Classification and Regression Trees, 1984, section 8.4).
 
 use std::collections::BTreeMap;
 
@@ -9,9 +8,8 @@ use super::jobs::Jobs;
 
 #[derive(Clone, Debug)]
 pub(crate) struct Cut {
-    /// The type by demand that was split.
     pub by_demand: usize,
-    /// The classes of the limits of its jobs in ascending order; there is at least one of them.
+    /// The classes of the limits of its jobs, at least one, in ascending order.
     pub classes: Vec<u8>,
 }
 
@@ -24,17 +22,15 @@ fn plus(own: Logs, other: Logs) -> Logs {
 
 /// Returns the sum of `(ln x − mean)²`.
 fn variation([count, sum, squares]: Logs) -> f64 {
-    // If the group is empty, this also changes NaN to 0.
+    // For an empty group, this also changes NaN to 0.
     (squares - sum * sum / count).max(0.0)
 }
 
-/// The share of the total variation that a split must explain.
+/// The share of the variation that a split must explain, and the jobs on each side.
 const WORTH: f64 = 0.005;
-/// The minimum number of jobs on each side of a split.
 const ENOUGH: f64 = 30.0;
 
-/// Splits `types` types into at most `most` types. `of_vector` contains the type by demand of each
-/// vector.
+/// Splits the types by demand into at most `most` types. `of_vector` is the type of each vector.
 pub(crate) fn cut(
     jobs: &Jobs<'_>,
     of_vector: &[Option<usize>],

@@ -1,12 +1,11 @@
 //! This module merges the demand vectors of a trace into a small number of types.
 //!
-//! # Theory
-//! The demand of a type is the maximum of its vectors. This means that a schedule for types is also
-//! a schedule for jobs. The cost is the work that is added, multiplied by its price:
-//! `Σ_v S_v Σ_r y_r (u_r − v_r)`. Here, `S_v` is the mean number of jobs with the vector `v` in
-//! service, `u` is the demand of its type, and `y` are the prices of the resources. If there is
-//! only one resource, the best groups are intervals, which are found by a dynamic program.
-//! Otherwise, two groups are merged at a time, using the pair with the lowest cost.
+//! The demand of a type is the maximum of its vectors, so a schedule for types is also a schedule
+//! for jobs. The cost is the added work multiplied by its price: `Σ_v S_v Σ_r y_r (u_r − v_r)`,
+//! where `S_v` is the mean number of jobs with the vector `v` in service, `u` is the demand of its
+//! type, and `y` are the prices of the resources. The best groups of one resource are intervals,
+//! found by a dynamic program; otherwise, the pair of groups with the lowest cost is merged at each
+//! step.
 
 #[derive(Clone, Debug)]
 pub(crate) struct Vector {
@@ -38,13 +37,12 @@ pub(crate) fn apart(demand: &[f64], resources: usize) -> (&[f64], u32) {
     (&demand[..resources], nodes)
 }
 
-/// If there are more vectors, those with little work are first merged where this costs the least.
-const MOST: usize = 400;
+/// If there are more vectors, those with little work are merged first.
+const MAX_GROUPS: usize = 400;
 
 impl Merging {
-    /// Finds groups for up to `most` types. The prices (R) must be at least 0, and not all of them
-    /// can be 0. Groups that do not fit on any server are not formed, so there may be more groups.
-    /// Vectors that have no work are ignored, because they can only increase the demands.
+    /// Finds groups for up to `most` types that fit on a server. The prices (R) must be ≥ 0, and
+    /// not all 0. Vectors without work are ignored, because they can only increase the demands.
     pub(crate) fn new(
         mut vectors: Vec<Vector>,
         prices: &[f64],
@@ -52,20 +50,15 @@ impl Merging {
         fits: impl Fn(&[f64]) -> bool,
     ) -> Self {
         vectors.retain(|own| own.busy > 0.0);
-        let fits = &fits;
-        let order = if prices.len() == 1
-            && vectors.len() <= 4 * MOST
-            && vectors.iter().all(|v| apart(&v.demand, 1).1 == 1)
-        {
-            intervals(&vectors, most)
-        } else {
-            Order::Pairs(pairs(&vectors, &Costs { prices, fits }))
+        let is_small = prices.len() == 1 && vectors.len() <= 4 * MAX_GROUPS;
+        let order = match is_small && vectors.iter().all(|v| apart(&v.demand, 1).1 == 1) {
+            true => intervals(&vectors, most),
+            false => Order::Pairs(pairs(&vectors, prices, fits)),
         };
         Merging { vectors, order }
     }
 
-    /// Returns the demands of `types` types, but of at most as many as there are vectors. More
-    /// types are returned if so few groups do not fit on the servers.
+    /// Returns the demands of `types` types, or of more groups if they do not fit on servers.
     pub(crate) fn representatives(&self, types: usize) -> Vec<Vec<f64>> {
         let groups = self.groups(types);
         groups.iter().map(|group| self.largest(group)).collect()
@@ -109,9 +102,7 @@ fn join(a: &[f64], b: &[f64]) -> Vec<f64> {
     a.iter().zip(b).map(|(a, b)| a.max(*b)).collect()
 }
 
-/// Finds the groups of one resource that have the lowest cost:
-/// `cost(k, n) = min_m cost(k − 1, m) + Σ_{v=m..n} S_v (u − v)`, where `u` is the largest demand in
-/// `m..n`.
+/// Minimizes `cost(k, n) = min_m cost(k − 1, m) + Σ_{v=m..n} S_v (u − v)`, `u = max_{m..n} v`.
 fn intervals(vectors: &[Vector], most: usize) -> Order {
     let mut sorted: Vec<usize> = (0..vectors.len()).collect();
     sorted.sort_by(|a, b| vectors[*a].demand[0].total_cmp(&vectors[*b].demand[0]));
@@ -142,38 +133,41 @@ fn intervals(vectors: &[Vector], most: usize) -> Order {
     Order::Intervals { sorted, begins }
 }
 
-struct Group {
-    demand: Vec<f64>,
-    busy: f64,
-    /// The group with which the merger costs the least, and this cost.
-    partner: (usize, f64),
-}
-
-struct Costs<'a> {
-    prices: &'a [f64],
-    fits: &'a dyn Fn(&[f64]) -> bool,
-}
-
-fn pairs(vectors: &[Vector], costs: &Costs<'_>) -> Vec<(usize, usize)> {
-    let alone = |vector: &Vector| Group {
-        demand: vector.demand.clone(),
-        busy: vector.busy,
-        partner: (usize::MAX, f64::INFINITY),
+fn pairs(vectors: &[Vector], prices: &[f64], fits: impl Fn(&[f64]) -> bool) -> Vec<(usize, usize)> {
+    let resources = prices.len();
+    // The cost of merging two groups is infinite if the result fits on no server.
+    let added = |a: &Vector, b: &Vector| {
+        let most = join(&a.demand, &b.demand);
+        if !fits(&most) {
+            return f64::INFINITY;
+        }
+        let held = |demand: &[f64], r: usize| demand[r] * f64::from(apart(demand, resources).1);
+        let cost = |(r, price): (usize, &f64)| {
+            let [x, y] = [a, b].map(|own| (held(&most, r) - held(&own.demand, r)) * own.busy);
+            price * (x + y)
+        };
+        prices.iter().enumerate().map(cost).sum()
     };
-    let mut groups: Vec<Group> = vectors.iter().map(alone).collect();
+    let partner = |g: usize, among: &[usize], groups: &[Vector]| {
+        let others = among.iter().filter(|other| **other != g);
+        let costs = others.map(|other| (*other, added(&groups[g], &groups[*other])));
+        let best = costs.min_by(|a, b| a.1.total_cmp(&b.1));
+        best.unwrap_or((usize::MAX, f64::INFINITY))
+    };
+    let mut groups = vectors.to_vec();
     let mut merged = Vec::new();
     let mut left: Vec<usize> = (0..groups.len()).collect();
-    let work = |group: &Group| {
-        let (demand, nodes) = apart(&group.demand, costs.prices.len());
-        let pairs = demand.iter().zip(costs.prices);
+    let work = |group: &Vector| {
+        let (demand, nodes) = apart(&group.demand, resources);
+        let pairs = demand.iter().zip(prices);
         group.busy * f64::from(nodes) * pairs.map(|(demand, price)| demand * price).sum::<f64>()
     };
-    // The sort is stable, so if two groups have the same work, they stay in their order.
+    // The sort is stable, so groups with the same work stay in their order.
     left.sort_by(|a, b| work(&groups[*b]).total_cmp(&work(&groups[*a])));
     let mut alone = Vec::new();
-    while left.len() > MOST {
+    while left.len() > MAX_GROUPS {
         let Some(least) = left.pop() else { break };
-        let (into, cost) = partner(least, &left, &groups, costs);
+        let (into, cost) = partner(least, &left, &groups);
         if cost.is_infinite() {
             alone.push(least);
             continue;
@@ -182,28 +176,28 @@ fn pairs(vectors: &[Vector], costs: &Costs<'_>) -> Vec<(usize, usize)> {
         merged.push((least, into));
     }
     left.extend(alone);
-    for g in left.clone() {
-        groups[g].partner = partner(g, &left, &groups, costs);
+    let mut partners = vec![(usize::MAX, f64::INFINITY); groups.len()];
+    for g in &left {
+        partners[*g] = partner(*g, &left, &groups);
     }
     while left.len() > 1 {
-        let cost = |g: &usize| groups[*g].partner.1;
+        let cost = |g: &usize| partners[*g].1;
         let cheapest = left.iter();
         let cheapest = cheapest.min_by(|a, b| cost(a).total_cmp(&cost(b)).then(a.cmp(b)));
         let Some(&from) = cheapest.filter(|g| cost(g).is_finite()) else {
             break;
         };
-        let into = groups[from].partner.0;
+        let into = partners[from].0;
         merge(from, into, &mut groups);
         merged.push((from, into));
         left.retain(|g| *g != from);
-        for g in left.clone() {
-            let known = groups[g].partner.0;
-            if g == into || known == from || known == into {
-                groups[g].partner = partner(g, &left, &groups, costs);
+        for &g in &left {
+            if g == into || [from, into].contains(&partners[g].0) {
+                partners[g] = partner(g, &left, &groups);
             } else {
-                let with = costs.added(&groups[g], &groups[into]);
-                if with < groups[g].partner.1 {
-                    groups[g].partner = (into, with);
+                let with = added(&groups[g], &groups[into]);
+                if with < partners[g].1 {
+                    partners[g] = (into, with);
                 }
             }
         }
@@ -211,55 +205,31 @@ fn pairs(vectors: &[Vector], costs: &Costs<'_>) -> Vec<(usize, usize)> {
     merged
 }
 
-fn merge(from: usize, into: usize, groups: &mut [Group]) {
+fn merge(from: usize, into: usize, groups: &mut [Vector]) {
     groups[into].demand = join(&groups[from].demand, &groups[into].demand);
     groups[into].busy += groups[from].busy;
-}
-
-fn partner(g: usize, among: &[usize], groups: &[Group], costs: &Costs<'_>) -> (usize, f64) {
-    let others = among.iter().filter(|other| **other != g);
-    let costs = others.map(|other| (*other, costs.added(&groups[g], &groups[*other])));
-    let best = costs.min_by(|a, b| a.1.total_cmp(&b.1));
-    best.unwrap_or((usize::MAX, f64::INFINITY))
-}
-
-impl Costs<'_> {
-    /// Returns the cost of merging two groups. It is infinite if the result fits on no server.
-    fn added(&self, a: &Group, b: &Group) -> f64 {
-        let most = join(&a.demand, &b.demand);
-        if !(self.fits)(&most) {
-            return f64::INFINITY;
-        }
-        let resources = self.prices.len();
-        let held = |demand: &[f64], r: usize| demand[r] * f64::from(apart(demand, resources).1);
-        let cost = |(r, price): (usize, &f64)| {
-            let [x, y] = [a, b].map(|own| (held(&most, r) - held(&own.demand, r)) * own.busy);
-            price * (x + y)
-        };
-        self.prices.iter().enumerate().map(cost).sum()
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn vector(demand: &[f64], busy: f64) -> Vector {
+        let demand = demand.to_vec();
+        Vector { demand, busy }
+    }
+
     fn vectors(of: &[(&[f64], f64)]) -> Vec<Vector> {
-        let vector = |(demand, busy): &(&[f64], f64)| Vector {
-            demand: demand.to_vec(),
-            busy: *busy,
-        };
-        of.iter().map(vector).collect()
+        let vectors = of.iter().map(|(demand, busy)| vector(demand, *busy));
+        vectors.collect()
     }
 
     fn cost(vectors: &[Vector], merging: &Merging, types: usize) -> f64 {
         let groups = merging.groups(types);
         let of = |group: &Vec<usize>| -> f64 {
             let largest = merging.largest(group);
-            group
-                .iter()
-                .map(|v| vectors[*v].busy * (largest[0] - vectors[*v].demand[0]))
-                .sum()
+            let own = group.iter().map(|v| &vectors[*v]);
+            own.map(|v| v.busy * (largest[0] - v.demand[0])).sum()
         };
         groups.iter().map(of).sum()
     }
@@ -268,14 +238,8 @@ mod tests {
     fn one_resource_is_partitioned_at_minimum_cost() {
         let demands = [1.0, 2.0, 3.0, 5.0, 8.0, 9.0, 64.0];
         let busy = [3.0, 0.5, 7.0, 2.0, 0.25, 4.0, 1.0];
-        let list: Vec<Vector> = demands
-            .iter()
-            .zip(busy)
-            .map(|(d, busy)| Vector {
-                demand: vec![*d],
-                busy,
-            })
-            .collect();
+        let list = demands.iter().zip(busy);
+        let list: Vec<Vector> = list.map(|(d, busy)| vector(&[*d], busy)).collect();
         let merging = Merging::new(list.clone(), &[1.0], 7, |_| true);
         for types in 1..=7 {
             let cuts = (0..64_u32).filter(|cuts| cuts.count_ones() as usize == types - 1);
@@ -283,20 +247,16 @@ mod tests {
                 let (mut cost, mut from) = (0.0, 0);
                 for to in 1..=7 {
                     if to == 7 || cuts >> (to - 1) & 1 == 1 {
-                        let parts = from..to;
-                        cost += parts
-                            .map(|v| busy[v] * (demands[to - 1] - demands[v]))
-                            .sum::<f64>();
+                        let added = |v: usize| busy[v] * (demands[to - 1] - demands[v]);
+                        cost += (from..to).map(added).sum::<f64>();
                         from = to;
                     }
                 }
                 cost
             };
             let least = cuts.map(of).fold(f64::INFINITY, f64::min);
-            assert!(
-                (cost(&list, &merging, types) - least).abs() < 1e-12,
-                "{types}"
-            );
+            let found = cost(&list, &merging, types);
+            assert!((found - least).abs() < 1e-12, "{types}");
             assert_eq!(merging.representatives(types).len(), types);
         }
     }
@@ -338,11 +298,7 @@ mod tests {
     fn vectors_without_work_do_not_raise_demands() {
         for other in [vec![2.0], vec![2.0, 1.0]] {
             let own = vec![1.0; other.len()];
-            let of = |demand: &[f64], busy| Vector {
-                demand: demand.to_vec(),
-                busy,
-            };
-            let list = vec![of(&own, 3.0), of(&other, 0.0)];
+            let list = vec![vector(&own, 3.0), vector(&other, 0.0)];
             let merging = Merging::new(list, &vec![1.0; own.len()], 2, |_| true);
             assert_eq!(merging.representatives(1), [own]);
         }
@@ -350,12 +306,8 @@ mod tests {
 
     #[test]
     fn merges_thousands_of_vectors() {
-        let list: Vec<Vector> = (0..3000)
-            .map(|n| Vector {
-                demand: vec![f64::from(n % 61), f64::from(n % 47)],
-                busy: f64::from(n % 7),
-            })
-            .collect();
+        let of = |n: u32| vector(&[n % 61, n % 47].map(f64::from), f64::from(n % 7));
+        let list: Vec<Vector> = (0..3000).map(of).collect();
         let merging = Merging::new(list.clone(), &[1.0, 2.0], 32, |_| true);
         for types in [32, 8, 1] {
             let groups = merging.groups(types);

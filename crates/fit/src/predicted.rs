@@ -10,19 +10,16 @@ use synth_traces::replay::{
     replay_workload, visits,
 };
 
-/// The first rule never waits for a large job, the second one uses the sizes to backfill, and the
-/// last one does neither of them.
+/// The first rule never waits for large jobs, and the second uses the sizes to backfill.
 const RULES: [&str; 3] = ["first-fit", "easy-backfill", "fcfs"];
 /// The maximum number of jobs of a log that are replayed.
 pub const MOST: usize = 100_000;
 const EVENTS: u64 = 4_000_000;
-/// The relative half width at which a simulation ends before it reaches [`EVENTS`].
 const PRECISION: f64 = 0.01;
 
-/// Compares the workload with its log for each of the rules. If the waits under the first rule
-/// differ and there is [another](Fit::other) arrival process, the process is selected whose waits
-/// are closer to the waits in the log. If the load of the workload is at least 1, or if recent jobs
-/// have more weight, nothing is compared.
+/// Compares the workload with its log for each of the rules, unless its load is at least 1 or
+/// recent jobs have more weight. If the waits under the first rule differ, an [other](Fit::other)
+/// arrival process is selected if its waits are closer.
 ///
 /// # Errors
 /// Returns an error if it is interrupted by the listener.
@@ -59,8 +56,7 @@ pub fn predict(mut fit: Fit, listener: FitListener<'_>) -> Result<Fit, FitError>
     Ok(fit)
 }
 
-/// Returns the mean wait and the mean response time of the jobs of the log under a rule, or `None`
-/// if the rule cannot serve them.
+/// Returns the mean wait and response time of the log under a rule, if it supports the jobs.
 fn replayed(
     log: &Log,
     rule: &str,

@@ -11,7 +11,7 @@ use synth_simulation::Estimate;
 use synth_traces::replay::Log;
 use synth_traces::trace::{Account, TraceError, TraceFormat};
 
-/// The options that are used to fit a workload.
+/// The options of a fit.
 #[derive(Clone, Debug)]
 pub struct FitOptions {
     /// The origin of the figures, stored in the workload.
@@ -24,8 +24,7 @@ pub struct FitOptions {
     pub arrivals: FittedArrivals,
     /// Whether types are split by the time limits of their jobs.
     pub by_limit: bool,
-    /// The types that should be kept. Each of them has a name, `R` demands, and the number of
-    /// servers. If this is set, recent jobs have more weight.
+    /// The types to keep: name, `R` demands, and servers. Recent jobs then have more weight.
     pub kept_types: Option<Vec<(String, Vec<f64>)>>,
 }
 
@@ -56,8 +55,7 @@ pub struct Fit {
     pub report: Report,
     /// The same workload with a different arrival process, and a description of this process.
     pub other: Option<(Fleet, &'static str)>,
-    /// The log to replay, which only contains the first jobs if there are many of them. `None` if
-    /// recent jobs have more weight.
+    /// The first jobs of the log, to be replayed. `None` if recent jobs have more weight.
     pub log: Option<Log>,
 }
 
@@ -148,8 +146,7 @@ pub struct Prediction {
 
 /// The ratio of two waits above which they differ, if one of the following limits is exceeded too.
 const APART: f64 = 1.3;
-/// The difference of the waits, relative to the response time, above which the other arrival
-/// process is considered.
+/// The difference of waits, relative to the response time, for another arrival process.
 pub(super) const NOTICED: f64 = 0.01;
 /// The same for a warning.
 const WARNED: f64 = 0.05;
@@ -205,7 +202,7 @@ pub enum FitError {
 /// A number of types that was tried, and its load.
 pub type CandidateTypes = (usize, f64);
 
-/// Rounds a value to nine significant digits, because a trace is not more precise than this.
+/// Rounds a value to nine significant digits, because a trace is not more precise.
 pub(super) fn short(value: f64) -> Decimal {
     let rounded = format!("{value:.8e}").parse().unwrap_or(value);
     Decimal::new(rounded).unwrap_or(Decimal::ZERO)

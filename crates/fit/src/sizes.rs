@@ -2,24 +2,21 @@
 pub(crate) struct Observation {
     /// The size of a job \[ticks\], or the part of it that is known.
     pub size: u64,
-    /// The number of jobs for which it counts.
     pub weight: f64,
     pub censored: bool,
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Law {
+pub(crate) struct Sizes {
     /// The sizes \[ticks\] in ascending order, with probabilities > 0 that sum to 1.
     pub atoms: Vec<(f64, f64)>,
     pub count: u64,
-    /// The number of observations with equal weights that have the same information,
-    /// `(Σ w)²/Σ w²`.
+    /// The number of equal weights that give the same information, `(Σ w)²/Σ w²`.
     pub effective: f64,
 }
 
-impl Law {
-    /// Computes the product-limit estimate (Kaplan, Meier 1958, section 2), up to the longest
-    /// observation. Jobs that are censored are longer than their recorded size.
+impl Sizes {
+    /// Computes the product-limit estimate (Kaplan, Meier 1958, section 2) up to the longest job.
     pub(crate) fn of(sizes: impl Iterator<Item = Observation>) -> Self {
         let mut sizes: Vec<Observation> = sizes.collect();
         sizes.sort_by_key(|own| own.size);
@@ -35,7 +32,6 @@ impl Law {
             };
             let [ends, cuts] = [false, true].map(sum);
             let size = same[0].size as f64;
-            // A job that is censored at this time is still at risk here.
             if ends > 0.0 {
                 let ended = left * ends / at_risk;
                 atoms.push((size, ended));
@@ -43,11 +39,11 @@ impl Law {
             }
             at_risk -= ends + cuts;
             if cuts > 0.0 && equal.peek().is_none() {
-                // If censored jobs are the longest, they are assumed to end at this time.
+                // The longest jobs are assumed to end at this time if they are censored.
                 atoms.push((size, left));
             }
         }
-        Law {
+        Sizes {
             atoms,
             count: sizes.len() as u64,
             effective,
@@ -80,8 +76,7 @@ impl Law {
         self.atoms.iter().map(|(x, weight)| of(*x) * weight).sum()
     }
 
-    /// Splits the jobs in ascending order into equal parts, and returns the mean of each part. This
-    /// preserves the mean of all jobs, but the variance within the parts is lost.
+    /// Splits the jobs in ascending order into equal parts, and returns their means.
     pub(crate) fn parts(&self, count: usize) -> Vec<f64> {
         let width = 1.0 / count as f64;
         let mut atoms = self.atoms.iter().copied();
@@ -110,65 +105,57 @@ impl Law {
 mod tests {
     use super::*;
 
-    fn law(values: &[u64], weight: impl Fn(u64) -> f64) -> Law {
-        Law::of(values.iter().map(|size| Observation {
+    fn sizes(values: &[u64], weight: impl Fn(u64) -> f64) -> Sizes {
+        Sizes::of(values.iter().map(|size| Observation {
             size: *size,
             weight: weight(*size),
             censored: false,
         }))
     }
 
-    /// This is the example of Kaplan and Meier (1958, section 2). The deaths are at 0.8, 3.1, 5.4
-    /// and 9.2, and the losses are at 1.0, 2.7, 7.0 and 12.1.
+    /// The deaths are at 0.8, 3.1, 5.4 and 9.2, and the losses at 1.0, 2.7, 7.0 and 12.1.
     #[test]
     fn product_limit_estimate_matches_the_paper() {
         let sizes = [8, 31, 54, 92, 10, 27, 70, 121].into_iter().enumerate();
-        let law = Law::of(sizes.map(|(n, size)| Observation {
+        let found = Sizes::of(sizes.map(|(n, size)| Observation {
             size,
             weight: 1.0,
             censored: n > 3,
         }));
         let mut left = 1.0;
-        let survival: Vec<f64> = law
-            .atoms
-            .iter()
-            .map(|(_, weight)| {
-                left -= weight;
-                left
-            })
-            .collect();
+        let survival = found.atoms.iter().map(|(_, weight)| {
+            left -= weight;
+            left
+        });
+        let survival: Vec<f64> = survival.collect();
         for (found, expected) in survival.iter().zip([0.875, 0.70, 0.525, 0.2625, 0.0]) {
             assert!((found - expected).abs() < 1e-12, "{survival:?}");
         }
-        assert_eq!(law.atoms[4].0, 121.0);
-        assert!((law.atoms.last().unwrap().1 - 0.2625).abs() < 1e-12);
+        assert_eq!(found.atoms[4].0, 121.0);
+        assert!((found.atoms[4].1 - 0.2625).abs() < 1e-12);
     }
 
     #[test]
     fn integer_weights_equal_repeated_jobs() {
-        let weighted = law(&[1, 5, 9], |size| [3.0, 1.0, 2.0][size as usize / 4]);
-        let same = law(&[1, 1, 1, 5, 9, 9], |_| 1.0);
+        let weighted = sizes(&[1, 5, 9], |size| [3.0, 1.0, 2.0][size as usize / 4]);
+        let same = sizes(&[1, 1, 1, 5, 9, 9], |_| 1.0);
         assert_eq!(weighted.atoms, same.atoms);
         assert!((weighted.effective - 36.0 / 14.0).abs() < 1e-12);
-        assert!((law(&[1, 5, 9], |_| 1.0).mean() - 5.0).abs() < 1e-12);
+        assert!((sizes(&[1, 5, 9], |_| 1.0).mean() - 5.0).abs() < 1e-12);
     }
 
     #[test]
     fn equal_parts_preserve_the_mean() {
-        let law = law(&[1, 2, 3, 10, 84], |_| 1.0);
+        let sizes = sizes(&[1, 2, 3, 10, 84], |_| 1.0);
         for count in [1, 2, 3, 5, 7, 1000] {
-            let parts = law.parts(count);
+            let parts = sizes.parts(count);
             let mean = parts.iter().sum::<f64>() / count as f64;
             assert!((mean - 20.0).abs() < 1e-9, "{count}: {mean}");
             assert!(parts.is_sorted(), "{parts:?}");
         }
-        let parts = law.parts(5).into_iter().zip([1.0, 2.0, 3.0, 10.0, 84.0]);
-        assert!(
-            parts
-                .clone()
-                .all(|(found, size)| (found - size).abs() < 1e-12),
-            "{parts:?}"
-        );
-        assert!((law.longest_hundredth() - 0.01 * 84.0 / 20.0).abs() < 1e-12);
+        for (found, size) in sizes.parts(5).into_iter().zip([1.0, 2.0, 3.0, 10.0, 84.0]) {
+            assert!((found - size).abs() < 1e-12, "{found}");
+        }
+        assert!((sizes.longest_hundredth() - 0.01 * 84.0 / 20.0).abs() < 1e-12);
     }
 }

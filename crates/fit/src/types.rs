@@ -20,18 +20,14 @@ pub(crate) struct Types {
 pub(crate) struct Search<'a> {
     jobs: &'a Jobs<'a>,
     merging: Merging,
-    /// The load `ρ̄ = max_r ρ̄_r` if no capacity is lost by packing.
-    fluid: f64,
 }
 
-/// The maximum number of types for the trial with twice the number of types, because the
-/// optimization may take long if there are more types.
-const MOST_TRIED: usize = 64;
-/// The number of types at which the search begins.
-const FEWEST: usize = 4;
+/// With more types, the optimization may take long.
+const MAX_DOUBLED: usize = 64;
+const FIRST: usize = 4;
 
 impl<'a> Search<'a> {
-    /// Merges vectors using the prices of the fluid bound, which are `y_r = ρ̄_r/(ρ̄ P_r)`.
+    /// Merges vectors with the prices of the fluid bound, `y_r = ρ̄_r/(ρ̄ P_r)`.
     pub(crate) fn new(jobs: &'a Jobs<'a>, most: usize) -> Self {
         let (servers, fluid) = (&jobs.trace.servers, jobs.fluid());
         let pairs = jobs.used.iter().zip(servers.total());
@@ -42,13 +38,12 @@ impl<'a> Search<'a> {
                 let (demand, nodes) = apart(demand, servers.resources.len());
                 servers.hold(demand, nodes)
             }),
-            fluid,
         }
     }
 
     /// Finds the smallest number of types, at most `most`, whose load is within `loss` of the fluid
-    /// bound, or else of the load with `most` types. All numbers of types that were tried are
-    /// returned with their loads; these include half and twice the result.
+    /// bound, or else of the load with `most` types. Returns all numbers that were tried, such as
+    /// half and twice the result, with their loads.
     pub(crate) fn types(
         &self,
         most: usize,
@@ -66,16 +61,16 @@ impl<'a> Search<'a> {
             }
             Ok::<f64, FitError>(tried[&count].load.0)
         };
-        let mut few = FEWEST.min(most);
+        let mut few = FIRST.min(most);
         let mut enough = few;
-        while load_of(enough, &mut tried)? > (1.0 + loss) * self.fluid && enough < most {
+        let mut goal = (1.0 + loss) * self.jobs.fluid();
+        while load_of(enough, &mut tried)? > goal && enough < most {
             (few, enough) = (enough, (enough + enough.div_ceil(2)).min(most));
         }
         let attained = load_of(enough, &mut tried)?;
-        let mut goal = (1.0 + loss) * self.fluid;
         if attained > goal {
             goal = (1.0 + loss) * attained;
-            few = FEWEST.min(most);
+            few = FIRST.min(most);
         }
         while few < enough {
             let between = usize::midpoint(few, enough);
@@ -84,7 +79,7 @@ impl<'a> Search<'a> {
                 false => few = between + 1,
             }
         }
-        let others = [enough / 2, (2 * enough).min(occurring).min(MOST_TRIED)];
+        let others = [enough / 2, (2 * enough).min(occurring).min(MAX_DOUBLED)];
         for count in others.into_iter().filter(|count| *count > 0) {
             load_of(count, &mut tried)?;
         }

@@ -114,13 +114,9 @@ pub fn answer(
             }) as cli::ProgressCallback
         });
         let program = Embedding::new(interrupt, progress);
-        let of_lab = |word: &OsString| {
-            synth_lab::PROGRAM
-                .verbs
-                .iter()
-                .any(|verb| word == verb.name)
-        };
-        let run = || match typed.first().is_some_and(of_lab) {
+        let mut verbs = synth_lab::PROGRAM.verbs.iter();
+        let is_of_lab = (typed.first()).is_some_and(|word| verbs.any(|verb| word == verb.name));
+        let run = || match is_of_lab {
             true => synth_lab::PROGRAM.answer(&typed, program),
             false => cli::answer(&typed, program),
         };
@@ -139,8 +135,11 @@ pub fn answer(
 }
 
 macro_rules! documents {
-    ($($name:literal),+ $(,)?) => {
-        [$(($name, include_str!(concat!("../../../models/", $name, ".yaml")))),+]
+    ($($name:ident)+) => {
+        vec![$((
+            stringify!($name),
+            include_str!(concat!("../../../models/", stringify!($name), ".yaml")),
+        )),+]
     };
 }
 
@@ -148,16 +147,7 @@ macro_rules! documents {
 #[pyfunction]
 pub fn models() -> Vec<(&'static str, &'static str)> {
     documents![
-        "asymmetric_servers",
-        "bursty",
-        "fleet",
-        "four_types",
-        "gangs",
-        "one_or_all",
-        "section7",
-        "three_servers",
-        "training_stream",
-        "vms",
+        asymmetric_servers bursty fleet four_types gangs one_or_all section7 three_servers
+        training_stream vms
     ]
-    .to_vec()
 }

@@ -38,9 +38,8 @@ impl Episode {
         number: u32,
     ) -> PyResult<Self> {
         let wrong = |why: &dyn ToString| PyValueError::new_err(why.to_string());
-        let mut fleet = Fleet::parse(document, name)
-            .map_err(|why| wrong(&why))?
-            .workload;
+        let parsed = Fleet::parse(document, name).map_err(|why| wrong(&why))?;
+        let mut fleet = parsed.workload;
         if let Some(load) = load {
             fleet = MultiresourceKind::at_load(&fleet, load).map_err(|why| wrong(&why))?;
         }
@@ -75,19 +74,18 @@ impl Episode {
         let run = self.run();
         let system = run.system();
         let types = || 0..system.types();
+        let could_start = |i| system.waiting(i) > 0 && system.fits(i);
         (
             system.now(),
             types().map(|i| system.waiting(i)).collect(),
             types().map(|i| system.running(i)).collect(),
             self.shape.free(system),
-            types()
-                .map(|i| system.waiting(i) > 0 && system.fits(i))
-                .collect(),
+            types().map(could_start).collect(),
         )
     }
 
     /// Returns the names of the types and the names of the resources.
     fn names(&self) -> (Vec<String>, Vec<String>) {
-        self.shape.names()
+        (self.shape.names.clone(), self.shape.resources.clone())
     }
 }

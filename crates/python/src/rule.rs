@@ -16,8 +16,7 @@ use synth_multiresource::workload::Fleet;
 
 use crate::system::{Event, Shape, System};
 
-/// An exception that is not caused by a policy, such as an interruption. It ends the command and is
-/// raised again afterwards.
+/// An exception not caused by a policy, such as an interruption, which ends the command.
 #[derive(Clone)]
 pub struct Broken {
     raised: Arc<Mutex<Option<PyErr>>>,
@@ -41,7 +40,7 @@ impl Broken {
         }
     }
 
-    /// Returns `true` if the command is about to end. This is then reported as an interruption.
+    /// Returns `true` if the command is about to end, which is then reported as an interruption.
     fn ends(&self) -> bool {
         let ends = self.interrupt.load(Ordering::Relaxed);
         if ends {
@@ -63,7 +62,6 @@ pub struct PythonRule {
     preempts: bool,
     knows: Information,
     clocks: usize,
-    /// `true` if it is only called when a waiting job fits or a clock fires.
     if_fits: bool,
     seed: u64,
     broken: Broken,
@@ -88,10 +86,9 @@ impl PythonRule {
             "estimates" => Information::Estimates,
             "sizes" => Information::Sizes,
             _ => {
-                let why = format!(
+                return Err(PyValueError::new_err(format!(
                     "{name}.knows is {knows:?}: write \"means\", \"estimates\" or \"sizes\""
-                );
-                return Err(PyValueError::new_err(why));
+                )));
             }
         };
         Ok(PythonRule {
@@ -243,15 +240,10 @@ const INTERRUPTED: &str = "interrupted";
 
 fn in_words(py: Python<'_>, error: &PyErr, now: f64) -> String {
     let trace = error.traceback(py).and_then(|trace| trace.format().ok());
-    format!(
-        "the policy raised {} at time {now}:\n{}{}",
-        error
-            .get_type(py)
-            .name()
-            .map_or_else(|_| "an exception".into(), |name| name.to_string()),
-        trace.unwrap_or_default(),
-        error.value(py)
-    )
+    let (trace, value) = (trace.unwrap_or_default(), error.value(py));
+    let name = error.get_type(py).name();
+    let name = name.map_or_else(|_| "an exception".into(), |name| name.to_string());
+    format!("the policy raised {name} at time {now}:\n{trace}{value}")
 }
 
 impl CloneRule for Online {
@@ -315,11 +307,9 @@ impl Policy for Online {
         if self.if_fits && !rings && system.oldest_fitting_type().is_none() {
             return;
         }
-        let now = system.now();
+        let event = Event::new(event, system.now());
         self.call(system, |py, own| {
-            own.react
-                .call1(py, (Event::new(event, now), &own.view))
-                .map(drop)
+            own.react.call1(py, (event, &own.view)).map(drop)
         });
     }
 }

@@ -67,21 +67,16 @@ pub struct Job {
 #[pymethods]
 impl Job {
     fn __repr__(&self) -> String {
-        let Job {
-            number,
-            r#type,
-            arrived,
-            ..
-        } = self;
-        format!("<job {number} of type {type}, arrived at {arrived}>")
+        let (number, kind, arrived) = (self.number, self.r#type, self.arrived);
+        format!("<job {number} of type {kind}, arrived at {arrived}>")
     }
 }
 
 /// The names and amounts of a system, which do not change.
 pub struct Shape {
     fleet: Fleet,
-    names: Vec<String>,
-    resources: Vec<String>,
+    pub names: Vec<String>,
+    pub resources: Vec<String>,
     units: Vec<f64>,
 }
 
@@ -98,10 +93,6 @@ impl Shape {
             resources: resources.iter().map(|own| own.name().to_owned()).collect(),
             units: resources.iter().map(unit).collect(),
         }
-    }
-
-    pub fn names(&self) -> (Vec<String>, Vec<String>) {
-        (self.names.clone(), self.resources.clone())
     }
 
     pub fn free(&self, system: &rules::System) -> Vec<f64> {
@@ -121,7 +112,6 @@ pub struct System {
 }
 
 impl System {
-    /// Creates an empty system that is used as a placeholder between events.
     pub fn spare(py: Python<'_>, shape: &std::sync::Arc<Shape>) -> PyResult<Self> {
         Ok(System {
             inner: rules::System::new(shape.fleet.envelope(), 0, false),
@@ -131,7 +121,6 @@ impl System {
         })
     }
 
-    /// Exchanges the system of a run with the placeholder.
     pub fn exchange(view: &Bound<'_, Self>, system: &mut rules::System) -> PyResult<()> {
         let mut own = view.try_borrow_mut()?;
         std::mem::swap(&mut own.inner, system);
@@ -143,14 +132,8 @@ impl System {
         if self.is_live {
             return Ok(&self.inner);
         }
-        Err(PyRuntimeError::new_err(OUTSIDE))
-    }
-
-    fn acting(&mut self) -> PyResult<&mut rules::System> {
-        if self.is_live {
-            return Ok(&mut self.inner);
-        }
-        Err(PyRuntimeError::new_err(OUTSIDE))
+        let why = "the system can be read and changed only within begin and react";
+        Err(PyRuntimeError::new_err(why))
     }
 
     fn of_type(&self, i: usize) -> PyResult<&rules::System> {
@@ -181,8 +164,6 @@ impl System {
         }
     }
 }
-
-const OUTSIDE: &str = "the system can be read and changed only within begin and react";
 
 #[pymethods]
 impl System {
@@ -269,18 +250,17 @@ impl System {
     #[pyo3(signature = (i, job=None))]
     fn start(&mut self, i: usize, job: Option<&Bound<'_, Job>>) -> PyResult<()> {
         let system = self.of_type(i)?;
+        let refused = |job: String, why: &str| {
+            Err(PyValueError::new_err(format!("{job} cannot start: {why}")))
+        };
         let name = || format!("a job of type {i} ({})", self.shape.names[i]);
         if system.waiting(i) == 0 {
-            let why = format!("{} cannot start: no such job waits", name());
-            return Err(PyValueError::new_err(why));
+            return refused(name(), "no such job waits");
         }
         if !system.fits(i) {
             let free = self.shape.free(system);
-            let why = format!(
-                "{} cannot start: it does not fit into the free capacity {free:?}",
-                name()
-            );
-            return Err(PyValueError::new_err(why));
+            let why = format!("it does not fit into the free capacity {free:?}");
+            return refused(name(), &why);
         }
         let Some(job) = job.map(Bound::get) else {
             self.inner.start(i);
@@ -288,11 +268,10 @@ impl System {
         };
         let waits = |own: &rules::Job| own.number == job.number;
         let Some(found) = system.waiting_jobs(i).find(waits) else {
-            let why = format!(
-                "job {} of type {i} cannot start: it is not waiting",
-                job.number
+            return refused(
+                format!("job {} of type {i}", job.number),
+                "it is not waiting",
             );
-            return Err(PyValueError::new_err(why));
         };
         self.inner.start_job(i, found);
         self.checked()
@@ -317,19 +296,17 @@ impl System {
 
     /// Lets a clock of the policy fire at this rate per unit of time. If it is 0, the clock stops.
     fn set_clock(&mut self, clock: usize, rate: f64) -> PyResult<()> {
-        let system = self.acting()?;
-        if clock >= system.clocks().len() {
-            let why = format!(
-                "there is no clock {clock}: the number of clocks of the policy is {}, as set by its attribute `clocks`",
-                system.clocks().len()
-            );
-            return Err(PyIndexError::new_err(why));
+        let clocks = self.live()?.clocks().len();
+        if clock >= clocks {
+            return Err(PyIndexError::new_err(format!(
+                "there is no clock {clock}: the number of clocks of the policy is {clocks}, as set by its attribute `clocks`"
+            )));
         }
         if !(rate >= 0.0 && rate.is_finite()) {
             let why = format!("the rate of clock {clock} is {rate}, expected a finite number ≥ 0");
             return Err(PyValueError::new_err(why));
         }
-        system.set_clock(clock, rate);
+        self.inner.set_clock(clock, rate);
         Ok(())
     }
 }

@@ -1,12 +1,11 @@
-//! This module creates thread pools after a fork. The threads of the global pool do not exist in
-//! the child, which would wait for them forever.
+//! Creates thread pools after a fork, because a child would wait for the global threads forever.
 
 use std::cell::OnceCell;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
-/// The process that owns the global pool, or 0 if there is none.
+/// The process of the global pool, or 0.
 static OWNER: AtomicU32 = AtomicU32::new(0);
 
 thread_local! {

@@ -10,49 +10,42 @@ pub struct Arrival {
     pub class: u32,
 }
 
-/// A stream of arrivals of all classes, which does not depend on the block sizes requested. If
-/// several jobs arrive at the same time, they are ordered by class.
+/// A stream of arrivals of all classes, ordered by time and then by class, in blocks of any size.
 pub struct Arrivals {
     flow: Flow,
-    /// For each class, the number of jobs that still have to arrive at time 0, and its initial
-    /// value.
+    /// For each class, the number of jobs yet to arrive at time 0, and its initial value.
     early: Vec<[u64; 2]>,
 }
 
 enum Flow {
-    /// All classes are Poisson, so their sum is too, and the class does not depend on the past.
+    /// The sum of Poisson processes is a Poisson process, with independent classes.
     Poisson(Poisson),
-    /// Each class has its own process and its own stream, so that it does not depend on the others.
     Mixed(Mixed),
     /// One chain modulates all classes; the class of an arrival does not depend on its state.
     Common(Common),
 }
 
-impl From<Flow> for Arrivals {
-    fn from(flow: Flow) -> Self {
+impl Arrivals {
+    fn of(flow: Flow) -> Self {
         let early = Vec::new();
         Arrivals { flow, early }
     }
-}
 
-impl Arrivals {
     /// Creates a Poisson process for each class with the given rates \[1/time\].
     pub fn poisson(rates: &[f64], stream: RandomStream) -> Self {
         let mut classes = stream.clone();
         classes.leap();
-        let flow = Flow::Poisson(Poisson {
+        Self::of(Flow::Poisson(Poisson {
             times: stream,
             classes,
             which: Alias::new(rates),
             gap: 1.0 / rates.iter().sum::<f64>(),
             now: 0.0,
-        });
-        flow.into()
+        }))
     }
 
     /// Creates arrivals whose rates \[1/time\] are all modulated by the same Markov chain `flow`,
-    /// which must have a mean of 1. For each class, either single jobs or batches arrive at its
-    /// rate.
+    /// which must have a mean of 1. Either single jobs or batches arrive at the rate of a class.
     pub fn common(
         classes: Vec<(f64, Option<Batches>)>,
         flow: Modulated,
@@ -63,7 +56,7 @@ impl Arrivals {
         let (rates, batches): (Vec<f64>, Vec<_>) = classes.into_iter().unzip();
         let mut flow = flow.times(rates.iter().sum());
         flow.state = flow.initial.draw(&mut stream);
-        let flow = Flow::Common(Common {
+        Self::of(Flow::Common(Common {
             times: stream,
             kinds,
             which: Alias::new(&rates),
@@ -72,8 +65,7 @@ impl Arrivals {
             now: 0.0,
             class: 0,
             left: 0,
-        });
-        flow.into()
+        }))
     }
 
     /// Creates arrivals with an independent process for each class.
@@ -84,11 +76,12 @@ impl Arrivals {
             if let Process::Modulated(modulated) = &mut process {
                 modulated.state = modulated.initial.draw(&mut stream);
             }
-            Source { stream, process }
+            (process, stream)
         };
-        let mut sources: Vec<Source> = processes.map(of_class).collect();
-        let next = sources.iter_mut().map(Source::gap).collect();
-        Flow::Mixed(Mixed { sources, next }).into()
+        let mut sources: Vec<_> = processes.map(of_class).collect();
+        let gaps = sources.iter_mut().map(|(own, stream)| own.gap(stream));
+        let next = gaps.collect();
+        Self::of(Flow::Mixed(Mixed { sources, next }))
     }
 
     /// Adds the given number of jobs of each class at time 0.
@@ -96,27 +89,24 @@ impl Arrivals {
         self.early = jobs.iter().map(|count| [*count; 2]).collect();
     }
 
-    /// Returns `true` if the sizes must be drawn together with the arrivals. This is the case if
-    /// there are batches in which all jobs have the same size.
+    /// Returns `true` if sizes are drawn with the arrivals, because the jobs of a batch are alike.
     pub fn draws_sizes(&self) -> bool {
         let is_alike = |batches: &Batches| batches.alike.is_some();
         match &self.flow {
             Flow::Poisson(_) => false,
-            Flow::Mixed(flow) => flow.sources.iter().any(|source| {
-                matches!(&source.process, Process::Batches(batches, _) if is_alike(batches))
-            }),
+            Flow::Mixed(flow) => flow.sources.iter().any(
+                |(process, _)| matches!(process, Process::Batches(batches, _) if is_alike(batches)),
+            ),
             Flow::Common(flow) => flow.batches.iter().flatten().any(is_alike),
         }
     }
 
-    /// Generates the next `arrivals.len()` arrivals in the order of time. If there are jobs that
-    /// arrive at time 0, the next one is always taken from the class with the largest remaining
-    /// share.
+    /// Generates the next `arrivals.len()` arrivals in the order of time. Of the jobs that arrive
+    /// at time 0, the next one is always taken from the class with the largest remaining share.
     ///
     /// If the stream [draws sizes](Arrivals::draws_sizes), `sizes` must be as long as `arrivals`
-    /// and filled with NaN, and the sizes \[time\] are written to it. If a value is still NaN
-    /// afterwards, the size must be drawn from the distribution of the class. If the stream does
-    /// not draw sizes, `sizes` must be empty.
+    /// and filled with NaN, and sizes \[time\] are written to it; others are drawn from the
+    /// distribution of the class. Otherwise, `sizes` must be empty.
     pub fn fill(&mut self, arrivals: &mut [Arrival], sizes: &mut [f64]) {
         let mut count = 0;
         let part = |[left, all]: &[u64; 2]| *left as f64 / (*all).max(1) as f64;
@@ -142,9 +132,10 @@ impl Arrivals {
     }
 }
 
-/// The arrivals that are next, which are generated in blocks because this is faster.
+/// The next arrivals, which are generated in blocks because this is faster.
 pub struct ArrivalBuffer {
-    arrivals: Arrivals,
+    /// Must not be changed after the first [`ArrivalBuffer::peek`].
+    pub arrivals: Arrivals,
     block: Box<[Arrival]>,
     sizes: Box<[f64]>,
     next: usize,
@@ -164,12 +155,6 @@ impl ArrivalBuffer {
         }
     }
 
-    /// Adds the given number of jobs of each class at time 0. Call this before
-    /// [`ArrivalBuffer::peek`].
-    pub fn begin_with(&mut self, jobs: &[u64]) {
-        self.arrivals.begin_with(jobs);
-    }
-
     /// Returns the next arrival without consuming it.
     #[inline(always)]
     pub fn peek(&mut self) -> Arrival {
@@ -181,8 +166,7 @@ impl ArrivalBuffer {
         self.block[self.next]
     }
 
-    /// Consumes the arrival returned by [`ArrivalBuffer::peek`] and returns its size \[time\], or
-    /// NaN if the size was not drawn with the arrival.
+    /// Consumes the peeked arrival and returns its size \[time\], or NaN if it was not drawn yet.
     #[inline(always)]
     pub fn pass(&mut self) -> f64 {
         let size = self.sizes.get(self.next).copied();
@@ -193,7 +177,7 @@ impl ArrivalBuffer {
 
 struct Poisson {
     times: RandomStream,
-    /// A separate stream, so that times and classes are drawn in separate loops.
+    /// Times and classes have separate streams, so that they can be drawn in separate loops.
     classes: RandomStream,
     which: Alias,
     gap: f64,
@@ -213,7 +197,7 @@ impl Poisson {
 }
 
 struct Mixed {
-    sources: Vec<Source>,
+    sources: Vec<(Process, RandomStream)>,
     next: Vec<f64>,
 }
 
@@ -226,10 +210,11 @@ impl Mixed {
                     (time, class) = (*next, other);
                 }
             }
+            let (process, stream) = &mut self.sources[class];
             if let Some(size) = sizes.get_mut(n) {
-                *size = self.sources[class].size();
+                *size = process.size();
             }
-            self.next[class] = time + self.sources[class].gap();
+            self.next[class] = time + process.gap(stream);
             let class = class as u32;
             *arrival = Arrival { time, class };
         }
@@ -251,7 +236,10 @@ impl Common {
     fn fill(&mut self, block: &mut [Arrival], sizes: &mut [f64]) {
         for (n, arrival) in block.iter_mut().enumerate() {
             if self.left == 0 {
-                self.begin();
+                self.now += self.flow.gap(&mut self.times);
+                self.class = self.which.draw(&mut self.kinds);
+                let batches = self.batches[self.class].as_mut();
+                self.left = batches.map_or(1, |batches| batches.begin(&mut self.kinds));
             }
             self.left -= 1;
             (arrival.time, arrival.class) = (self.now, self.class as u32);
@@ -259,13 +247,6 @@ impl Common {
                 *size = batches.size;
             }
         }
-    }
-
-    fn begin(&mut self) {
-        self.now += self.flow.gap(&mut self.times);
-        self.class = self.which.draw(&mut self.kinds);
-        let batches = self.batches[self.class].as_mut();
-        self.left = batches.map_or(1, |batches| batches.begin(&mut self.kinds));
     }
 }
 
@@ -279,12 +260,29 @@ pub enum Process {
     Batches(Batches, Sampler),
 }
 
+impl Process {
+    fn gap(&mut self, stream: &mut RandomStream) -> f64 {
+        match self {
+            Process::Renewal(sampler) => sampler.draw(stream),
+            Process::Modulated(modulated) => modulated.gap(stream),
+            Process::Batches(batches, gaps) => batches.gap(gaps, stream),
+        }
+    }
+
+    /// Returns the size \[time\] of the job of the last gap, or NaN if it is not drawn yet.
+    fn size(&self) -> f64 {
+        match self {
+            Process::Batches(batches, _) => batches.size,
+            _ => f64::NAN,
+        }
+    }
+}
+
 /// A Markov chain that is used to modulate the arrival rate.
 pub struct Modulated {
     state: usize,
     initial: Alias,
     rates: Vec<f64>,
-    /// The rate of arrivals plus the rate of leaving each state.
     totals: Vec<f64>,
     onward: Vec<Alias>,
 }
@@ -302,7 +300,6 @@ impl Modulated {
         }
     }
 
-    /// Multiplies the arrival rates by `factor` and leaves the chain unchanged.
     fn times(mut self, factor: f64) -> Self {
         for (rate, total) in self.rates.iter_mut().zip(&mut self.totals) {
             let leave = *total - *rate;
@@ -330,16 +327,14 @@ pub struct Batches {
     counts: Vec<u32>,
     which: Alias,
     alike: Option<(f64, Sampler)>,
-    /// The number of jobs of the current batch that have not arrived yet.
     left: u32,
     /// The size of all jobs in the current batch \[time\], or NaN if their sizes differ.
     size: f64,
 }
 
 impl Batches {
-    /// Creates batches whose number of jobs is drawn from `counts` with the given weights. If
-    /// `alike` is given, it contains the fraction of batches in which all jobs have the same size,
-    /// which must be > 0, and the distribution of that size.
+    /// Creates batches of `counts` jobs with the given weights. `alike` is the fraction (> 0) of
+    /// the batches whose jobs have the same size, and the distribution of that size.
     pub fn new(counts: Vec<u32>, weights: &[f64], alike: Option<(f64, Sampler)>) -> Self {
         Batches {
             counts,
@@ -354,40 +349,16 @@ impl Batches {
         let count = self.counts[self.which.draw(stream)];
         let alike = self.alike.as_ref().filter(|_| count > 1);
         let alike = alike.filter(|(part, _)| *part == 1.0 || stream.uniform() < *part);
-        self.size = alike.map_or(f64::NAN, |(_, law)| law.draw(stream));
+        self.size = alike.map_or(f64::NAN, |(_, sizes)| sizes.draw(stream));
         count
     }
 
-    fn gap(&mut self, law: &Sampler, stream: &mut RandomStream) -> f64 {
+    fn gap(&mut self, gaps: &Sampler, stream: &mut RandomStream) -> f64 {
         if self.left > 0 {
             self.left -= 1;
             return 0.0;
         }
         self.left = self.begin(stream) - 1;
-        law.draw(stream)
-    }
-}
-
-struct Source {
-    stream: RandomStream,
-    process: Process,
-}
-
-impl Source {
-    fn gap(&mut self) -> f64 {
-        match &mut self.process {
-            Process::Renewal(sampler) => sampler.draw(&mut self.stream),
-            Process::Modulated(modulated) => modulated.gap(&mut self.stream),
-            Process::Batches(batches, law) => batches.gap(law, &mut self.stream),
-        }
-    }
-
-    /// Returns the size of the job for which [`Source::gap`] was last called \[time\], or NaN if it
-    /// is unknown.
-    fn size(&self) -> f64 {
-        match &self.process {
-            Process::Batches(batches, _) => batches.size,
-            _ => f64::NAN,
-        }
+        gaps.draw(stream)
     }
 }

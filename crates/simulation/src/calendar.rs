@@ -1,10 +1,9 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// A priority queue that contains the times at which jobs will be completed. If a job stops early,
-/// its entry is not removed until it reaches the front of the queue or until there are more of
-/// these entries than valid ones, so that the memory is proportional to the number of running jobs.
-/// The caller decides whether an entry is valid.
+/// A priority queue of completion times. The entry of a job that stops early stays until it is at
+/// the front or until there are more stale entries than valid ones, which the caller tells apart.
+/// The memory is proportional to the number of running jobs.
 #[derive(Default)]
 pub struct CompletionQueue {
     /// The bits of the time, which have the same order as doubles ≥ 0, and the slot.
@@ -49,11 +48,10 @@ impl CompletionQueue {
     }
 }
 
-/// A tournament tree. This finds the earliest of several times with updates in `O(log n)`.
+/// A tournament tree, which finds the earliest of several times with updates in `O(log n)`.
 pub struct Tournament {
     times: Vec<f64>,
-    /// The index of the earliest time below each node. Node 1 is the root, and the leaves are the
-    /// times.
+    /// The index of the earliest time below each node: 1 is the root, and the leaves are the times.
     winners: Vec<u32>,
 }
 
@@ -83,8 +81,7 @@ impl Tournament {
         }
     }
 
-    /// Returns the index and the value of the earliest time. If there are ties, this is the lowest
-    /// index.
+    /// Returns the index and the value of the earliest time; of equal times, the lowest index.
     pub fn first(&self) -> (usize, f64) {
         let n = self.winners[1] as usize;
         (n, self.times[n])

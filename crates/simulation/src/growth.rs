@@ -1,83 +1,58 @@
-//! Tests if a number of jobs that was found to grow also grows if it starts from a much higher
-//! level.
+//! Tests if a number of jobs that was found to grow also grows from a much higher level.
 
 use super::recorder::{Replication, ReplicationState};
 use super::sample::Seen;
 use super::settings::{JobClass, Settings};
 use std::sync::atomic::Ordering;
 
-/// The result of a test in which replications start with many jobs because growth was detected.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Growth {
-    /// It also grows from there, or no higher level can be tried.
-    Steady,
-    /// If the replications start with this number of jobs, it decreases or does not clearly grow.
-    Turns(u64),
-}
-
-/// The spare replications that are used to start with many jobs, and the result of this test.
+/// The spare replications that start with many jobs if growth was detected, and the result.
 pub struct FromAbove<R> {
     spares: Vec<R>,
-    found: Option<Growth>,
+    /// A number of jobs from which replications do not clearly grow; `None` if not found.
+    pub(super) turns: Option<u64>,
 }
 
-/// The numbers of jobs at the start, as multiples of the numbers that each class has reached in the
-/// run.
+/// The number of jobs at the start, as a multiple of the number that each class has reached.
 const LEVELS: [u64; 2] = [4, 64];
 const EACH: usize = 2;
 
-/// The maximum number of jobs at the start, in total and per event of a replication. This limits
-/// the cost of the test to that of the run.
-const MOST: u64 = 1 << 22;
-const MOST_AN_EVENT: u64 = 4;
+/// The maximum number of jobs at the start, which limits the cost to the cost of the run.
+const MAX_START: u64 = 1 << 22;
+const MAX_START_PER_EVENT: u64 = 4;
 
 /// The maximum length of the test, as a multiple of the events of a replication in the run.
 const LONGEST: u64 = 4;
 
-impl<R> FromAbove<R> {
+impl<R: Replication> FromAbove<R> {
     /// The number of spare replications that are required.
     pub const SPARES: usize = LEVELS.len() * EACH;
 
     /// Takes `SPARES` replications, or none to assume that growth continues.
     pub fn new(spares: Vec<R>) -> Self {
-        FromAbove {
-            spares,
-            found: None,
-        }
+        let turns = None;
+        FromAbove { spares, turns }
     }
 
-    /// Returns the outcome, if a start was tried.
-    pub fn found(&self) -> Option<Growth> {
-        self.found
-    }
-}
-
-impl<R: Replication> FromAbove<R> {
-    /// Returns `true` if the number of jobs also grows from a higher level, which is tested once.
     pub(super) fn is_steady(
         &mut self,
         seen: &Seen<'_>,
         settings: &Settings,
     ) -> Result<bool, R::Violation> {
-        if self.found.is_none() {
-            let mut spares = std::mem::take(&mut self.spares);
-            let mut found = Growth::Steady;
-            let count = seen.engines.len() as u64;
-            let present = |i: usize| seen.engines.iter().map(|e| e.present(i)).sum::<u64>() / count;
-            let reached: Vec<u64> = (0..seen.classes.len()).map(present).collect();
-            let jobs: u64 = reached.iter().sum();
-            let most = MOST.min(MOST_AN_EVENT * seen.events() / count);
-            for (pair, level) in spares.chunks_mut(EACH).zip(LEVELS) {
-                let level = level.min(most / jobs.max(1));
-                let above: Vec<u64> = reached.iter().map(|jobs| level * jobs).collect();
-                if level >= 2 && !rises(pair, &above, seen, settings)? {
-                    found = Growth::Turns(level * jobs);
-                    break;
-                }
+        let mut spares = std::mem::take(&mut self.spares);
+        let count = seen.engines.len() as u64;
+        let present = |i: usize| seen.engines.iter().map(|e| e.present(i)).sum::<u64>() / count;
+        let reached: Vec<u64> = (0..seen.classes.len()).map(present).collect();
+        let jobs: u64 = reached.iter().sum();
+        let most = MAX_START.min(MAX_START_PER_EVENT * seen.events() / count);
+        for (pair, level) in spares.chunks_mut(EACH).zip(LEVELS) {
+            let level = level.min(most / jobs.max(1));
+            let above: Vec<u64> = reached.iter().map(|jobs| level * jobs).collect();
+            if level >= 2 && !rises(pair, &above, seen, settings)? {
+                self.turns = Some(level * jobs);
+                break;
             }
-            self.found = Some(found);
         }
-        Ok(self.found == Some(Growth::Steady))
+        Ok(self.turns.is_none())
     }
 }
 
@@ -124,8 +99,7 @@ fn rises<R: Replication>(
     Ok(false)
 }
 
-/// Returns the mean of the work in the system over all replications, in some unit. It uses that the
-/// share of the load of a class is its share of the work.
+/// Returns the mean work in the system in some unit, as shares of load are shares of work.
 fn work<'a>(
     classes: &[JobClass],
     engines: impl ExactSizeIterator<Item = &'a dyn ReplicationState> + Clone,

@@ -1,16 +1,15 @@
 //! The parts that are shared by all simulators: random streams, statistics and comparisons.
 //!
-//! The events of the system are provided by the simulator. This crate decides how long a simulation
-//! runs, removes the warm-up, and computes the confidence intervals. It also detects if the system
-//! is unstable.
+//! The simulator provides the events of the system. This crate decides how long a simulation runs,
+//! removes the warm-up, computes the confidence intervals, and detects if the system is unstable.
 //!
 //! - A simulator implements [`Replication`] and reports arrivals and departures to its
 //!   [`Recorder`]. For a simple queue, it is sufficient to implement [`Discipline`] and to call
 //!   [`Queue::simulate`].
-//! - The function [`replicate`] runs independent replications in parallel until one of the
-//!   conditions in the [`Settings`] holds.
-//! - The result is a [`Run`], which has an [`Estimate`] of each mean if the run has converged. Two
-//!   runs on the same random numbers are compared with [`paired_ratio`].
+//! - The function [`go_on`] runs independent replications in parallel until one of the conditions
+//!   in the [`Settings`] holds.
+//! - The [`results`] are a [`Run`], which has an [`Estimate`] of each mean if the run has
+//!   converged. Two runs on the same random numbers are compared with [`paired_ratio`].
 //!
 //! In the example, the mean size of the jobs in an M/M/1 queue is 1 and the load is ρ = 1/2, so the
 //! mean response time is `1/(1 − ρ) = 2`.
@@ -26,10 +25,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! # Where to read next
-//!
 //! The file `src/tests/mm1.rs` contains the queue of this example and is the shortest simulator.
-//! The module [`sweep`] is used to compare policies for many different loads. See
+//! The module [`sweep`] compares policies for many different loads. See
 //! `docs/explanation/intervals.md` for the statistical methods.
 
 mod arrivals;
@@ -71,15 +68,14 @@ pub use watch::{FirstMoment, Meter, Stay, Threshold, Watch, Watched};
 
 pub use arrivals::{Arrival, ArrivalBuffer, Arrivals, Batches, Modulated, Process};
 pub use calendar::{CompletionQueue, Tournament};
-pub use growth::{FromAbove, Growth};
-pub use quantiles::Histogram;
+pub use growth::FromAbove;
 pub use queue::{
     Departure, Discipline, INTERRUPTIONS, MEASURED, Queue, QueueIntegrals, QueueMeasure, QueueRun,
     busy_column,
 };
 pub use random::{RandomStream, Streams};
 pub use recorder::{Recorder, Replication, ReplicationState};
-pub use replication::{BURST, go_on, replicate, results};
+pub use replication::{BURST, go_on, results};
 pub use sample::Sample;
 pub use series::Passed;
 pub use sizes::{Sampler, numbers, weights};

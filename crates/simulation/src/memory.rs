@@ -1,50 +1,45 @@
-//! This module uses the theory of queues to compute the relaxation times at the bottlenecks. If a
-//! run is too short for them, this cannot be detected from its own data.
+//! This module computes the relaxation times at the bottlenecks with the theory of queues, because
+//! the data of a run do not show if it is too short for them.
 
 use super::sample::{Sample, Seen};
 
-/// The number of independent observations that the waiting work must be worth. This is the inverse
-/// of the largest squared relative standard error that is allowed.
+/// The inverse of the largest squared relative standard error of the waiting work.
 const WORTH: f64 = 100.0;
 
 /// The minimum length of a replication in relaxation times.
 const RELAXATIONS: f64 = 10.0;
 
-/// The minimum length of a replication, as a multiple of the time that the spare capacity needs to
-/// serve the mean waiting work. This is needed for rules that lose capacity if there are only a few
-/// jobs waiting.
+/// The minimum length of a replication, as a multiple of the time that the spare capacity needs for
+/// the mean waiting work, because some rules lose capacity if few jobs wait.
 const BACKLOGS: f64 = 10.0;
 
-/// The largest factor that is returned, which must be finite because it is printed.
-const MOST: f64 = 1e12;
+/// The largest value of [`lacks`], which must be finite because it is printed.
+const MAX_LACK: f64 = 1e12;
 
-/// The minimum width of an interval. It is relative to the additional width that theory predicts
-/// for sizes which vary more than exponential sizes. If an interval is narrower than this, it is
-/// likely that the run has not seen the sizes that matter. The full width would be too wide for
-/// most runs, because nearly all of them do not see the sizes that determine the fourth moment.
-const LEAST: f64 = 0.5;
+/// The minimum width of an interval, as a fraction of the additional width that theory predicts for
+/// sizes that vary more than exponential sizes. A narrower interval has probably not seen the sizes
+/// that matter; the full width would be too wide for nearly all runs.
+const MIN_WIDTH: f64 = 0.5;
 
-/// Returns the sample after the warm-up, whose intervals have at least the width that the theory
-/// requires. Returns `None` if it is too short for batches.
+/// Returns the sample after the warm-up, with intervals as wide as the theory requires.
 pub(super) fn sample(seen: &Seen<'_>) -> Option<Sample> {
     let mut sample = Sample::new(seen)?;
     let time = sample.length * seen.engines.len() as f64;
     let errors = bottlenecks(seen, &sample).map(|own| {
         let more = own.variance(&own.moments) - own.variance(&own.exponential);
-        (LEAST * (more.max(0.0) / time).sqrt(), own.share)
+        (MIN_WIDTH * (more.max(0.0) / time).sqrt(), own.share)
     });
     let worst = errors.max_by(|a, b| (a.0 * a.1).total_cmp(&(b.0 * b.1)));
     sample.least_error = worst.unwrap_or_default();
     Some(sample)
 }
 
-/// Returns the factor by which a run is too short for its means to be reliable. If the value is at
-/// most 1, the run is long enough. Only the share of the waiting jobs is taken from the
-/// measurements, so that a run is still rejected if it has seen few long queues by chance.
+/// Returns the factor (> 1) by which a run is too short for reliable means. Only the share of
+/// waiting jobs is measured, to reject a run that has seen few long queues by chance.
 pub(super) fn lacks(seen: &Seen<'_>, sample: &Sample) -> f64 {
     let least = bottlenecks(seen, sample).map(|own| own.least_length(seen.engines.len()));
     let lacks = least.fold(0.0, f64::max) / sample.length;
-    lacks.min(MOST)
+    lacks.min(MAX_LACK)
 }
 
 fn bottlenecks<'a>(
@@ -58,7 +53,6 @@ fn bottlenecks<'a>(
 /// A resource. Its work is measured in the time that the whole resource needs to do it.
 #[derive(Default)]
 struct Bottleneck {
-    /// `1 − ρ`.
     spare: f64,
     /// `Σ λ_i E[(d_i S_i)^n]` for `n = 2, 3, 4`, where `d_i` is the fraction of the resource that
     /// is held by a job. For `n = 2`, the second moment is the squared mean multiplied by the sum
@@ -103,13 +97,13 @@ impl Bottleneck {
         own
     }
 
-    /// Returns `true` if there is a queue that has a steady state and that is caused by randomness.
+    /// Returns `true` if there is a queue with a steady state that is caused by randomness.
     fn waits(&self) -> bool {
         self.spare > 0.0 && self.share > 0.0 && self.moments[0] > 0.0
     }
 
     /// Returns the squared relative error of the mean waiting work, multiplied by the length of the
-    /// run, for jobs that have these moments. If no work waits, the result is 0.
+    /// run, for jobs with these moments; 0 if no work waits.
     ///
     /// Poisson's equation can be solved with `v²/2θ`, where `θ = 1 − ρ`. This shows that the work
     /// `V` of an `M/G/1` queue has the mean `m = M₂/2θ`, and that its average over a time `T` has
@@ -126,8 +120,7 @@ impl Bottleneck {
         (second * square + third * mean + fourth / 4.0) / (spare * waits).powi(2)
     }
 
-    /// Returns the minimum length of each of the replications \[time\]. It is lower if only a part
-    /// of the work waits.
+    /// Returns the minimum length of a replication \[time\], lower if only some of the work waits.
     fn least_length(&self, replications: usize) -> f64 {
         if !self.waits() {
             return 0.0;

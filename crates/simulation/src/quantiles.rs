@@ -1,26 +1,23 @@
-/// A histogram of positive numbers with 64 bins per octave, which have a relative width of at most
-/// 1.6 %. Only the octaves that occur are stored.
+/// A histogram of positive numbers with 64 bins per octave, whose width is at most 1.6 %.
 #[derive(Clone, Debug)]
-pub struct Histogram {
+pub(crate) struct Histogram {
     bins: Vec<u64>,
-    /// The leading bits of the first bin.
+    /// The [leading] bits of the first bin.
     first: usize,
-    /// The leading bits of the lowest and the highest bin that are possible.
     range: (usize, usize),
     seen: (f64, f64),
 }
 
 const NONE_SEEN: (f64, f64) = (f64::INFINITY, 0.0);
 
-/// The number of bits of the mantissa that are used.
 const KEPT: u32 = 6;
 const OCTAVE: usize = 1 << KEPT;
 /// The number of octaves below and above the unit. All other values are clamped to this range.
 const OCTAVES: (usize, usize) = (32, 48);
 
 impl Histogram {
-    /// Creates a histogram for numbers from 2^-32 to 2^48 times `unit`, which must be positive.
-    pub fn new(unit: f64) -> Self {
+    /// Creates a histogram for numbers from 2^-32 to 2^48 times `unit`, which must be > 0.
+    pub(crate) fn new(unit: f64) -> Self {
         let lowest = leading(unit).saturating_sub(OCTAVES.0 * OCTAVE);
         let highest = lowest + (OCTAVES.0 + OCTAVES.1) * OCTAVE - 1;
         Histogram {
@@ -31,9 +28,8 @@ impl Histogram {
         }
     }
 
-    /// Adds a number.
     #[inline(always)]
-    pub fn add(&mut self, value: f64) {
+    pub(crate) fn add(&mut self, value: f64) {
         self.seen = (self.seen.0.min(value), self.seen.1.max(value));
         let key = leading(value);
         match self.bins.get_mut(key.wrapping_sub(self.first)) {
@@ -63,14 +59,13 @@ impl Histogram {
         self.bins.resize(length, 0);
     }
 
-    /// Removes all numbers.
-    pub fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.bins.fill(0);
         self.seen = NONE_SEEN;
     }
 
     /// Adds the numbers of another histogram with the same unit.
-    pub fn merge(&mut self, other: &Histogram) {
+    pub(crate) fn merge(&mut self, other: &Histogram) {
         if other.bins.is_empty() {
             return;
         }
@@ -81,37 +76,37 @@ impl Histogram {
         own.iter_mut().zip(&other.bins).for_each(|(b, o)| *b += o);
     }
 
-    /// Returns the number of values.
-    pub fn count(&self) -> u64 {
+    pub(crate) fn count(&self) -> u64 {
         self.bins.iter().sum()
     }
 
     /// Returns the variance of the numbers, with an error of at most 1.6 %, or 0 if there are none.
-    pub fn variance(&self) -> f64 {
-        let value = |key| f64::from_bits(((self.first + key) as u64) << (52 - KEPT));
+    pub(crate) fn variance(&self) -> f64 {
         let moment = |power: i32| {
             let bins = self.bins.iter().enumerate();
             let sum: f64 = bins
-                .map(|(key, bin)| *bin as f64 * value(key).powi(power))
+                .map(|(n, bin)| *bin as f64 * self.lower_edge(n).powi(power))
                 .sum();
             sum / self.count().max(1) as f64
         };
         moment(2) - moment(1).powi(2)
     }
 
-    /// Returns the given quantile, which is interpolated within a bin and clamped to the range of
-    /// the values. Returns `None` if the histogram is empty.
-    pub fn quantile(&self, probability: f64) -> Option<f64> {
+    fn lower_edge(&self, bin: usize) -> f64 {
+        f64::from_bits(((self.first + bin) as u64) << (52 - KEPT))
+    }
+
+    /// Returns a quantile, interpolated within a bin and clamped to the range; `None` if empty.
+    pub(crate) fn quantile(&self, probability: f64) -> Option<f64> {
         let mut left = probability * self.count() as f64;
-        for (key, bin) in self.bins.iter().enumerate() {
+        for (n, bin) in self.bins.iter().enumerate() {
             let here = *bin as f64;
             if here > 0.0 && here >= left {
                 // The lowest bin also contains all values that are smaller.
-                if key == 0 && self.first == self.range.0 {
+                if n == 0 && self.first == self.range.0 {
                     return Some(self.seen.0);
                 }
-                let edge = |key| f64::from_bits(((self.first + key) as u64) << (52 - KEPT));
-                let (low, high) = (edge(key), edge(key + 1));
+                let (low, high) = (self.lower_edge(n), self.lower_edge(n + 1));
                 let inside = low + (high - low) * left / here;
                 return Some(inside.max(self.seen.0).min(self.seen.1));
             }

@@ -1,12 +1,12 @@
 use super::{
-    ArrivalBuffer, Arrivals, BURST, ClaimMeasurement, ClaimMeter, Estimate, Health, JobClass,
-    Judgement, Meter, Passed, Progress, RandomStream, Recorder, Replication, ReplicationState, Run,
-    Sample, Sampler, Settings, Stay, Streams, judge_all, replicate,
+    Arrival, ArrivalBuffer, Arrivals, BURST, ClaimMeasurement, ClaimMeter, Estimate, FromAbove,
+    Health, JobClass, Judgement, Meter, Passed, Progress, RandomStream, Recorder, Replication,
+    ReplicationState, Run, Sample, Sampler, Settings, Stay, Streams, go_on, judge_all, results,
 };
 use synth_core::artifact::{Claim, Quantity, Side, ViolatedAssumptions};
 use synth_queues::distribution::SizeDistribution;
 
-/// A queueing discipline, which is used to decide how the servers are shared between jobs.
+/// A queueing discipline, which decides how the servers are shared between jobs.
 pub trait Discipline: Send {
     /// Adds a job of the given class and size \[work\], which arrives at the time `now`.
     fn arrive(&mut self, now: f64, class: u32, size: f64, gauges: &mut QueueIntegrals);
@@ -48,8 +48,7 @@ impl QueueIntegrals {
         if self.apart { class as usize } else { 0 }
     }
 
-    /// Records an arrival (`+1`) or a departure (`-1`) of a job of this class. Returns the class of
-    /// the statistics, and its new number of jobs in the system.
+    /// Records an arrival (`+1`) or a departure (`-1`); returns the class and its number of jobs.
     fn present(&mut self, class: u32, change: i64, now: f64) -> (usize, u64) {
         let i = self.of(class);
         self.present[i].add(change as f64, now - self.origin);
@@ -57,16 +56,10 @@ impl QueueIntegrals {
         (i, self.present[i].value as u64)
     }
 
-    /// Records that a job of this class enters service.
-    pub fn started(&mut self, class: u32, now: f64) {
+    /// Records that a job of this class enters service (`+1`) or leaves it (`-1`).
+    pub fn in_service(&mut self, class: u32, change: i32, now: f64) {
         let i = self.of(class);
-        self.in_service[i].add(1.0, now - self.origin);
-    }
-
-    /// Records that a job of this class leaves service.
-    pub fn stopped(&mut self, class: u32, now: f64) {
-        let i = self.of(class);
-        self.in_service[i].add(-1.0, now - self.origin);
+        self.in_service[i].add(f64::from(change), now - self.origin);
     }
 
     /// Sets the number of jobs of this class in service.
@@ -110,51 +103,46 @@ pub struct Queue<'a> {
 }
 
 impl Queue<'_> {
-    /// Runs a simulation with the discipline that is created by the given function. The function
-    /// takes the random streams that are used for service and for routing. `measures` computes
-    /// additional measurements. An error is returned if an invariant is violated, which is always a
-    /// bug in this program.
+    /// Runs a simulation. `discipline` creates the discipline from the random streams for service
+    /// and for routing, and `measures` computes additional measurements. An error is returned if an
+    /// invariant is violated, which is always a bug in this program.
     pub fn simulate<D: Discipline, M>(
         &self,
         discipline: impl Fn([RandomStream; 2]) -> D,
         settings: &Settings,
-        progress: impl FnMut(Progress),
+        mut progress: impl FnMut(Progress),
         measures: impl FnOnce(Option<&Sample>) -> M,
     ) -> Result<Run<M, ()>, String> {
-        let engine = |replication| self.engine(&discipline, settings, replication);
-        replicate(self.classes, engine, settings, progress, |results| {
-            results.run(measures, |_, _| ())
-        })
-    }
-
-    fn engine<D: Discipline>(
-        &self,
-        discipline: impl Fn([RandomStream; 2]) -> D,
-        settings: &Settings,
-        replication: u32,
-    ) -> QueueEngine<D> {
-        let streams = Streams::new(settings.seed, replication);
+        let classes = self.classes;
         let gauges = |count: usize| vec![Meter::default(); count];
         let columns = busy_column(self.servers.min(MEASURED));
-        QueueEngine {
-            discipline: discipline([streams.service, streams.routing]),
-            gauges: QueueIntegrals {
-                present: gauges(self.classes.len()),
-                in_service: gauges(self.classes.len()),
-                busy: gauges(self.servers),
-                interruptions: 0,
-                jobs: 0,
-                apart: self.classes.len() == self.rates.len(),
-                origin: 0.0,
-            },
-            recorder: Recorder::new(self.classes, columns, settings),
-            coming: ArrivalBuffer::new(Arrivals::poisson(self.rates, streams.arrivals)),
-            law: Sampler::of(self.size),
-            sizes: streams.sizes,
-            now: 0.0,
-            events: 0,
-            violation: None,
-        }
+        let engine = |replication| {
+            let streams = Streams::new(settings.seed, replication);
+            QueueEngine {
+                discipline: discipline([streams.service, streams.routing]),
+                gauges: QueueIntegrals {
+                    present: gauges(classes.len()),
+                    in_service: gauges(classes.len()),
+                    busy: gauges(self.servers),
+                    interruptions: 0,
+                    jobs: 0,
+                    apart: classes.len() == self.rates.len(),
+                    origin: 0.0,
+                },
+                recorder: Recorder::new(classes, columns, settings),
+                coming: ArrivalBuffer::new(Arrivals::poisson(self.rates, streams.arrivals)),
+                size: Sampler::of(self.size),
+                sizes: streams.sizes,
+                now: 0.0,
+                events: 0,
+                violation: None,
+            }
+        };
+        let mut engines: Vec<_> = (0..settings.replications.max(1)).map(engine).collect();
+        // An event may cost more with more jobs, so growth is not tested from above.
+        let mut above = FromAbove::new(Vec::new());
+        let ending = go_on(&mut engines, &mut above, classes, settings, &mut progress)?;
+        Ok(results(&engines, classes, settings, ending, &above).run(measures, |_, _| ()))
     }
 }
 
@@ -164,7 +152,7 @@ struct QueueEngine<D> {
     gauges: QueueIntegrals,
     recorder: Recorder,
     coming: ArrivalBuffer,
-    law: Sampler,
+    size: Sampler,
     sizes: RandomStream,
     now: f64,
     events: u64,
@@ -173,36 +161,28 @@ struct QueueEngine<D> {
 
 impl<D: Discipline> QueueEngine<D> {
     fn step(&mut self) {
-        let arrival = self.coming.peek();
+        let Arrival { time, class } = self.coming.peek();
         let due = self.discipline.next();
-        self.now = arrival.time.min(due);
-        while self.now >= self.recorder.series.next_tick() {
+        let now = time.min(due);
+        self.now = now;
+        while now >= self.recorder.series.next_tick {
             self.tick();
         }
-        if arrival.time <= due {
+        if time <= due {
             self.coming.pass();
-            self.arrive(arrival.class);
-        } else if let Some(departure) = self.discipline.happen(self.now, &mut self.gauges) {
-            self.depart(&departure);
+            let (i, present) = self.gauges.present(class, 1, now);
+            let size = self.size.draw(&mut self.sizes);
+            self.discipline.arrive(now, class, size, &mut self.gauges);
+            self.recorder.arrived(i, now, || present);
+        } else if let Some(departure) = self.discipline.happen(now, &mut self.gauges) {
+            let (i, present) = self.gauges.present(departure.class, -1, now);
+            let stay = Stay {
+                response: now - departure.arrived,
+                waiting: departure.started - departure.arrived,
+            };
+            self.recorder.departed(i, stay, now, || present);
         }
         self.events += 1;
-    }
-
-    fn arrive(&mut self, class: u32) {
-        let (i, present) = self.gauges.present(class, 1, self.now);
-        let size = self.law.draw(&mut self.sizes);
-        let gauges = &mut self.gauges;
-        self.discipline.arrive(self.now, class, size, gauges);
-        self.recorder.arrived(i, self.now, || present);
-    }
-
-    fn depart(&mut self, departure: &Departure) {
-        let (i, present) = self.gauges.present(departure.class, -1, self.now);
-        let stay = Stay {
-            response: self.now - departure.arrived,
-            waiting: departure.started - departure.arrived,
-        };
-        self.recorder.departed(i, stay, self.now, || present);
     }
 
     #[cold]
@@ -255,7 +235,7 @@ impl<D: Discipline> Replication for QueueEngine<D> {
     type Violation = String;
 
     fn begin_with(&mut self, jobs: &[u64]) {
-        self.coming.begin_with(jobs);
+        self.coming.arrivals.begin_with(jobs);
     }
 
     fn run(&mut self, events: u64, crowd: u64, stopped: impl Fn() -> bool) {
@@ -339,10 +319,8 @@ impl<M, Q: Quantity<Measure = QueueMeasure>> ClaimMeter<Q> for QueueRun<'_, M, Q
             }
             QueueMeasure::Number => number?,
             QueueMeasure::Utilization => {
-                return Some(ClaimMeasurement::mean(
-                    (self.utilization)(claim)?,
-                    claim.value,
-                ));
+                let busy = (self.utilization)(claim)?;
+                return Some(ClaimMeasurement::mean(busy, claim.value));
             }
             QueueMeasure::Nothing(_) => return None,
         };

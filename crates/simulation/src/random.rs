@@ -2,16 +2,15 @@ use rand::{Rng, SeedableRng};
 use rand_distr::{Distribution, Exp1, StandardNormal};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-/// Independent random streams. Policies that use the same seed get the same arrivals. They also get
-/// the same sizes if the sizes are drawn on arrival.
+/// Independent streams. The same seed gives the same arrivals, and sizes if drawn on arrival.
 pub struct Streams {
-    /// The stream that is used for the times and types of arrivals.
+    /// The times and types of arrivals.
     pub arrivals: RandomStream,
-    /// The stream that is used for the next completion or clock, and its time.
+    /// The next completion or clock, and its time.
     pub service: RandomStream,
     /// The sizes of the jobs, in the order of their arrivals.
     pub sizes: RandomStream,
-    /// The stream that is used to choose between several servers.
+    /// The choice between several servers.
     pub routing: RandomStream,
 }
 
@@ -63,10 +62,9 @@ impl RandomStream {
     }
 }
 
-/// An implementation of Walker's alias method, using the table of M. D. Vose, IEEE Transactions on
-/// Software Engineering 17(9), 1991. The implementation of `rand_distr` needs two random numbers
-/// and a branch that cannot be predicted. If it is used instead, the simulation of First-Fit is 10
-/// % slower.
+/// Walker's alias method with the table of M. D. Vose, IEEE Transactions on Software Engineering
+/// 17(9), 1991. With the implementation of `rand_distr`, which needs two random numbers and a
+/// branch that cannot be predicted, the simulation of First-Fit is 10 % slower.
 pub(crate) struct Alias {
     /// The fraction that each cell keeps \[2^-64\], and the index that has the rest.
     cells: Vec<(u64, u32)>,
@@ -75,14 +73,14 @@ pub(crate) struct Alias {
 const WHOLE: f64 = 18_446_744_073_709_551_616.0;
 
 impl Alias {
-    /// Builds the table for at most 2^32 weights ≥ 0 with a positive, finite sum.
+    /// There must be at most 2^32 weights ≥ 0, with a positive, finite sum.
     pub(crate) fn new(weights: &[f64]) -> Self {
         let mean = weights.iter().sum::<f64>() / weights.len() as f64;
         let mut rest: Vec<f64> = weights.iter().map(|w| w / mean).collect();
         let mut cells: Vec<(u64, u32)> = (0..).map(|n| (u64::MAX, n)).take(rest.len()).collect();
         let (mut small, mut large): (Vec<usize>, Vec<usize>) =
             (0..rest.len()).partition(|n| rest[*n] < 1.0);
-        // If cells are left on one side at the end, they are equal to 1 except for rounding errors.
+        // Cells that are left on one side are 1 except for rounding errors.
         while let (Some(poor), Some(rich)) = (small.pop(), large.pop()) {
             cells[poor] = ((rest[poor] * WHOLE) as u64, rich as u32);
             rest[rich] -= 1.0 - rest[poor];

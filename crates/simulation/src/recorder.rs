@@ -7,28 +7,27 @@ use super::watch::Stay;
 pub struct Recorder {
     /// The measurements, which are stored in time buckets.
     pub series: Series,
-    /// For each class, the times of the jobs that left between the last two merges of buckets, and
-    /// of the jobs that left after the last merge.
-    stays: Vec<[Stays; 2]>,
+    /// For each class, the times of departed jobs before the last merge of buckets, and since.
+    pub(super) stays: Vec<[Stays; 2]>,
     percentiles: bool,
 }
 
 /// The response times of jobs, and the waiting times until their last start \[time\].
 #[derive(Clone)]
-pub struct Stays {
+pub(crate) struct Stays {
     pub responses: Histogram,
     pub waits: Histogram,
 }
 
 impl Stays {
-    pub fn new(unit: f64) -> Self {
+    pub(crate) fn new(unit: f64) -> Self {
         Stays {
             responses: Histogram::new(unit),
             waits: Histogram::new(unit),
         }
     }
 
-    pub fn merge(&mut self, other: &Self) {
+    pub(crate) fn merge(&mut self, other: &Self) {
         self.responses.merge(&other.responses);
         self.waits.merge(&other.waits);
     }
@@ -56,8 +55,7 @@ pub trait ReplicationState {
     /// Returns the number of jobs of class i in the system.
     fn present(&self, i: usize) -> u64;
 
-    /// Returns the smallest rate \[1/time\] of the running clocks. If there are none, this is
-    /// infinity.
+    /// Returns the smallest rate \[1/time\] of the running clocks, or infinity if there are none.
     fn slowest_clock(&self) -> f64 {
         f64::INFINITY
     }
@@ -65,28 +63,24 @@ pub trait ReplicationState {
 
 /// One of several independent runs of an engine.
 pub trait Replication: ReplicationState + Send {
-    /// The reason why a simulation is invalid: an infeasible decision, or an invariant that does
-    /// not hold.
+    /// The reason why a simulation is invalid: an infeasible decision or a violated invariant.
     type Violation: Clone;
 
     /// Adds the given number of jobs of each class at time 0. Call this before the first event.
     fn begin_with(&mut self, jobs: &[u64]);
 
-    /// Runs until this total number of events is reached, until `stopped` returns `true`, or until
-    /// there are more than `crowd` jobs in the system.
+    /// Runs until this total number of events, more than `crowd` jobs in the system, or `stopped`.
     fn run(&mut self, events: u64, crowd: u64, stopped: impl Fn() -> bool);
 
     /// Checks the invariants, and returns the first violation so far.
     fn audit(&mut self) -> Option<&Self::Violation>;
 }
 
-/// The mean number of arrivals between two ticks of the series. This is ten times the golden ratio,
-/// so that ticks are not synchronized with regular arrivals.
+/// The mean number of arrivals between two ticks: ten times the golden ratio, to avoid synchrony.
 const ARRIVALS_A_TICK: f64 = 16.180_339_887_498_95;
 
 impl Recorder {
-    /// Creates a recorder with `extra` additional columns. If the class of a watch is unknown, the
-    /// watch is ignored.
+    /// Creates a recorder with `extra` additional columns. Watches of unknown classes are ignored.
     pub fn new(classes: &[JobClass], extra: usize, settings: &Settings) -> Self {
         let rate = total_arrival_rate(classes);
         let load: f64 = classes.iter().map(JobClass::offered_load).sum();
@@ -99,23 +93,23 @@ impl Recorder {
         }
     }
 
-    /// Records an arrival of class `i`. `present` returns the number of these jobs after the
-    /// arrival.
+    /// Records an arrival of class `i`. `present` returns the number of its jobs after the arrival.
     #[inline(always)]
     pub fn arrived(&mut self, i: usize, now: f64, present: impl FnOnce() -> u64) {
-        if self.series.watches() {
-            self.series.watch_number(i, present(), now);
+        if self.series.columns.watches > 0 {
+            let at = now - self.series.begin;
+            self.series.watchers.number(i, present(), at);
         }
     }
 
-    /// Records a departure of class `i`. `present` returns the number of these jobs after the
-    /// departure.
+    /// Records a departure of class `i`. `present` returns the number of its jobs afterwards.
     #[inline(always)]
     pub fn departed(&mut self, i: usize, stay: Stay, now: f64, present: impl FnOnce() -> u64) {
         let response = stay.response;
         self.series.departed(i, response);
-        if self.series.watches() {
-            self.series.watch_number(i, present(), now);
+        if self.series.columns.watches > 0 {
+            let at = now - self.series.begin;
+            self.series.watchers.number(i, present(), at);
             self.series.watchers.departed(i, stay);
         }
         if self.percentiles {
@@ -125,8 +119,7 @@ impl Recorder {
         }
     }
 
-    /// Closes the current bucket at the time `now`. `collect` sets the integrals of each class, and
-    /// adds to the extra columns.
+    /// Closes the current bucket. `collect` sets the integrals of each class and extra columns.
     pub fn close(&mut self, now: f64, collect: impl FnOnce(&mut Row<'_>)) {
         let merges = self.series.merges;
         self.series.close(now, collect);
@@ -136,10 +129,5 @@ impl Recorder {
                 pair[1].clear();
             }
         }
-    }
-
-    /// Returns the times of the jobs of class `i` since the last merge but one, in two parts.
-    pub fn stays(&self, i: usize) -> &[Stays; 2] {
-        &self.stays[i]
     }
 }

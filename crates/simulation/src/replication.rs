@@ -12,14 +12,12 @@ use super::settling;
 pub const BURST: u64 = 1 << 14;
 
 /// The minimum number of events of a run that ends because it is precise. The precision is checked
-/// after half of this number of events and each time that the number has doubled. A run ends if the
-/// mean of all jobs was sufficiently precise in two checks in a row, and if the mean of each class
-/// is sufficiently precise as well. If a run has seen few long queues, it looks precise too early.
-/// With a single check, too many of the intervals would not contain the mean, and nearly all of
-/// these would be too low.
+/// after half of this number and each time that it has doubled. The mean of all jobs must be
+/// precise in two checks in a row, and the mean of each class in the second. A run that has seen
+/// few long queues looks precise too early: with one check, too many intervals would be too low.
 pub(crate) const MIN_PRECISION_EVENTS: u64 = 1_000_000;
 
-/// The number of times that the progress of a run is computed between two of these checks.
+/// The number of views of the progress between two of these checks.
 const VIEWS: i32 = 3;
 
 fn seen<'a, R: Replication>(engines: &'a [R], classes: &'a [JobClass]) -> Seen<'a> {
@@ -39,35 +37,13 @@ pub fn results<'a, R: Replication>(
         seen: seen(engines, classes),
         settings,
         ending,
-        growth: above.found(),
+        turns: above.turns,
     }
 }
 
-/// Runs independent replications in parallel until one of the stop conditions is met, and returns a
-/// summary of them. `engine` creates the replication with the given number.
-///
-/// # Errors
-/// Returns the first violation that was found in any of the replications.
-pub fn replicate<R: Replication, T>(
-    classes: &[JobClass],
-    engine: impl Fn(u32) -> R,
-    settings: &Settings,
-    mut progress: impl FnMut(Progress),
-    summarize: impl FnOnce(&EndedRuns<'_>) -> T,
-) -> Result<T, R::Violation> {
-    let mut engines: Vec<R> = (0..settings.replications.max(1)).map(engine).collect();
-    // The cost of an event may increase with the number of jobs, so growth is not tested from
-    // above.
-    let mut above = FromAbove::new(Vec::new());
-    let ending = go_on(&mut engines, &mut above, classes, settings, &mut progress)?;
-    Ok(summarize(&results(
-        &engines, classes, settings, ending, &above,
-    )))
-}
-
 /// Continues to run the replications in parallel until one of the stop conditions is met. The
-/// number of events in the settings is counted from the start. The results do not depend on earlier
-/// interruptions.
+/// number of events in the settings is counted from the start, and the results do not depend on
+/// earlier interruptions.
 ///
 /// # Errors
 /// Returns the first violation that was found in any of the replications.

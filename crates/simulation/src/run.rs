@@ -1,7 +1,6 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::growth::Growth;
 use super::memory;
 use super::quantiles::Histogram;
 use super::recorder::{ReplicationState, Stays};
@@ -62,16 +61,14 @@ pub struct ClassResult<C = ()> {
     /// time.
     #[serde(default)]
     pub waiting_percentiles: Option<[f64; 3]>,
-    /// The percentiles of the response and waiting times with intervals. `None` if there are not
-    /// enough jobs in each of the replications.
+    /// The percentiles of the response and waiting times; `None` if a replication has too few jobs.
     #[serde(skip)]
     pub spread: [[Option<Estimate>; 3]; 2],
     /// The mean time in the system but not in service, by replication. Empty if there are no means.
     #[serde(skip)]
     pub waiting_replications: Vec<f64>,
-    /// Histogram of the waiting times, to be merged with others.
     #[serde(skip)]
-    pub waits: Option<Histogram>,
+    pub(super) waits: Option<Histogram>,
     /// The mean number of jobs in the system.
     pub mean_number: Option<Estimate>,
     /// The mean number of jobs that are in service.
@@ -162,13 +159,12 @@ pub struct EndedRuns<'a> {
     pub(super) seen: Seen<'a>,
     pub(super) settings: &'a Settings,
     pub(super) ending: Ending,
-    pub(super) growth: Option<Growth>,
+    pub(super) turns: Option<u64>,
 }
 
 impl EndedRuns<'_> {
     /// Returns the results. `own` and `of_class` compute additional measurements from the sample
-    /// after the warm-up, if there is one, even if it has not converged. `of_class` gets no sample
-    /// if the run is too short compared with the sizes of the class.
+    /// after the warm-up, converged or not. `of_class` gets none if it is too short for the class.
     pub fn run<M, C>(
         &self,
         own: impl FnOnce(Option<&Sample>) -> M,
@@ -183,11 +179,9 @@ impl EndedRuns<'_> {
         let measured = sample.as_ref();
         let (health, unsettled) = match measured.map(|s| settling::unsettled(seen, s)) {
             _ if slow_clock.is_some() => (Health::Unsettled, slow_clock),
-            _ if grew => match self.growth {
-                Some(Growth::Turns(jobs)) => {
-                    (Health::Unsettled, Some(NotConverged::Turns { jobs }))
-                }
-                _ => (Health::Unstable, None),
+            _ if grew => match self.turns {
+                Some(jobs) => (Health::Unsettled, Some(NotConverged::Turns { jobs })),
+                None => (Health::Unstable, None),
             },
             None => (Health::Unsettled, Some(NotConverged::NoLevel)),
             Some(Some(why)) => (Health::Unsettled, Some(why)),
@@ -195,7 +189,7 @@ impl EndedRuns<'_> {
         };
         let s = measured.filter(|_| health == Health::Settled);
         let all: Vec<usize> = (0..classes.len()).collect();
-        let stays = |i: usize| engines.iter().flat_map(move |e| e.recorder().stays(i));
+        let stays = |i: usize| engines.iter().flat_map(move |e| &e.recorder().stays[i]);
         let of_class_i: Vec<Stays> = all.iter().map(|&i| together(stays(i))).collect();
         let watched = watched(engines, measured, health == Health::Settled);
         let types = all.iter().map(|&i| {
@@ -215,7 +209,7 @@ impl EndedRuns<'_> {
         let weighted = tells_all.map(|s| s.weighted_replications(&weights));
         let everything = together(of_class_i.iter());
         let p99 = |engine: &&dyn ReplicationState| {
-            let stays = all.iter().flat_map(|&i| engine.recorder().stays(i));
+            let stays = all.iter().flat_map(|&i| &engine.recorder().stays[i]);
             together(stays).responses.quantile(0.99)
         };
         let p99s: Option<Vec<f64>> = s.and_then(|_| engines.iter().map(p99).collect());
@@ -260,9 +254,9 @@ impl EndedRuns<'_> {
         let mean_response = sample.and_then(|s| s.mean_response(&[i]));
         let completions = sample.map_or(0.0, |s| s.completions(i));
         let each = engines.iter().filter(|_| sample.is_some());
-        let each: Vec<Stays> = each.map(|e| together(e.recorder().stays(i))).collect();
+        let each: Vec<Stays> = each.map(|e| together(&e.recorder().stays[i])).collect();
         let watched = watched.iter().filter(|w| w.watch.job_type == i);
-        // The histogram has bins and contains fewer jobs than the watch. It must not contradict it.
+        // The histogram has bins and fewer jobs than the watch, which it must not contradict.
         let right = |is_wait: bool, p: f64, value: f64| {
             let above = watched.clone().filter_map(|w| Some((w, w.above?.mean)));
             above.fold(value, |value, (w, above)| match w.watch.threshold {
@@ -326,12 +320,10 @@ const PERCENTILES: [f64; 3] = [0.5, 0.95, 0.99];
 /// The minimum number of jobs that must be above a percentile in each replication.
 const BEYOND: f64 = 10.0;
 
-/// The minimum value of the relative standard error of a percentile, which is half the relative
-/// width of a bin.
+/// The minimum relative standard error of a percentile: half the relative width of a bin.
 const BIN: f64 = 0.008;
 
-/// Returns a percentile of all jobs with the error that follows from the replications. Returns
-/// `None` if one of them has too few jobs, or if there is only one.
+/// Returns a percentile with the error that follows from at least two replications with many jobs.
 fn spread(all: &Histogram, each: &[&Histogram], p: f64) -> Option<Estimate> {
     let is_seen = |own: &&Histogram| own.count() as f64 * (1.0 - p) >= BEYOND;
     if each.len() < 2 || !each.iter().all(is_seen) {

@@ -9,66 +9,53 @@ pub struct Sample {
     pub columns: Columns,
     rows: Vec<Vec<f64>>,
     batches: usize,
-    /// The time that is removed from the start of each replication as warm-up \[time\].
-    pub warm_up: f64,
+    pub(super) warm_up: f64,
     /// The remaining length of the shortest replication \[time\].
-    pub length: f64,
-    /// The minimum relative standard error of the waiting work, and its share of the work of all
-    /// jobs.
+    pub(super) length: f64,
+    /// The minimum relative standard error of the waiting work, and its share of all work.
     pub(super) least_error: (f64, f64),
 }
 
-/// The fraction of each replication that is removed as warm-up, unless the sizes of the jobs
-/// require more. If the cut is determined by MSER, it also removes long queues at the start, and
-/// therefore the mean is too low. In `M/G/1` queues with lognormal sizes at a load of 0.8, this
-/// method gave 95 % intervals of which only 85 % to 93 % contained the mean. With a fixed tenth,
-/// it was contained in 93 % to 96 % of the intervals.
+/// The fraction of a replication that is removed as warm-up, unless the sizes require more. A cut
+/// by MSER also removes long queues at the start: in `M/G/1` queues with lognormal sizes at a load
+/// of 0.8, only 85 % to 93 % of the 95 % intervals contained the mean, but 93 % to 96 % for 0.1.
 const CUT: f64 = 0.1;
 
-/// The minimum length of the warm-up and of the rest, in mean residual sizes of the longest jobs.
-/// The bias from jobs that are missing at the start or unfinished at the end is then less than 1 %.
+/// The minimum length of the warm-up and of the rest, in mean residual sizes of the longest jobs,
+/// for a bias from missing or unfinished jobs of less than 1 %.
 pub(super) const WARM_UP: f64 = 3.0;
 pub(super) const REST: f64 = 10.0;
 
-/// Classes that have a smaller share of the jobs in service are ignored.
+/// Classes with a smaller share of the jobs in service are ignored.
 const SMALLEST_SHARE: f64 = 1e-3;
 
-pub struct Seen<'a> {
+pub(crate) struct Seen<'a> {
     pub classes: &'a [JobClass],
     pub engines: Vec<&'a dyn ReplicationState>,
 }
 
 impl Seen<'_> {
-    /// Returns the number of events of all replications.
-    pub fn events(&self) -> u64 {
+    pub(crate) fn events(&self) -> u64 {
         self.engines.iter().map(|e| e.events()).sum()
     }
 
-    pub fn is_crowded(&self, crowd: u64) -> bool {
+    pub(crate) fn is_crowded(&self, crowd: u64) -> bool {
         self.engines.iter().any(|e| e.jobs() > crowd)
     }
 
-    /// Returns the expected number of rings of the slowest clock in the shortest replication, or
-    /// infinity if there is no clock.
-    pub fn rings(&self) -> f64 {
-        let each = self.engines.iter().map(|e| e.slowest_clock() * e.now());
-        each.fold(f64::INFINITY, f64::min)
-    }
-
     /// Returns the longest mean residual size \[time\] of all classes that have a significant load.
-    pub fn memory(&self) -> f64 {
+    pub(crate) fn memory(&self) -> f64 {
         let all: f64 = self.classes.iter().map(JobClass::offered_load).sum();
         let weighty = |class: &&JobClass| class.offered_load() >= SMALLEST_SHARE * all;
         let residuals = self.classes.iter().filter(weighty).map(JobClass::residual);
         residuals.fold(0.0, f64::max)
     }
 
-    pub fn series(&self) -> impl ExactSizeIterator<Item = &Series> + Clone {
+    pub(crate) fn series(&self) -> impl ExactSizeIterator<Item = &Series> + Clone {
         self.engines.iter().map(|e| &e.recorder().series)
     }
 
-    /// Returns the mean number in system of a class over the second half of each replication.
-    pub fn late_numbers(&self, of_class: usize) -> Vec<f64> {
+    pub(crate) fn late_numbers(&self, of_class: usize) -> Vec<f64> {
         let late = |series: &Series| {
             let total = |column| series.total(series.len() / 2..series.len(), column);
             total(series.columns.present(of_class)) / total(series.columns.time())
@@ -79,8 +66,8 @@ impl Seen<'_> {
 }
 
 impl Sample {
-    /// Removes the warm-up; `None` if the rest is too short for batches.
-    pub fn new(seen: &Seen<'_>) -> Option<Self> {
+    /// Removes the warm-up. Returns `None` if the rest is too short for batches.
+    pub(super) fn new(seen: &Seen<'_>) -> Option<Self> {
         let least = WARM_UP * seen.memory();
         let batches = BATCHES.div_ceil(seen.engines.len());
         let mut rows = Vec::new();
@@ -107,8 +94,7 @@ impl Sample {
         })
     }
 
-    /// Returns whether the sample is long enough compared with the sizes of a class.
-    pub fn is_long_enough_for(&self, class: &JobClass) -> bool {
+    pub(super) fn is_long_enough_for(&self, class: &JobClass) -> bool {
         self.length >= REST * class.residual()
     }
 
@@ -117,8 +103,7 @@ impl Sample {
         self.rows.iter().map(|row| quantity(row)).sum()
     }
 
-    /// Returns the number of departed jobs of a class.
-    pub fn completions(&self, class: usize) -> f64 {
+    pub(super) fn completions(&self, class: usize) -> f64 {
         self.total(|row| row[self.columns.completions(class)])
     }
 
@@ -149,7 +134,6 @@ impl Sample {
         self.ratio(quantity, |row| row[time])
     }
 
-    /// Returns the total time that the jobs of these classes waited.
     fn waits(&self, classes: &[usize]) -> f64 {
         let c = self.columns;
         let of_row = |row: &[f64], i: &usize| row[c.present(*i)] - row[c.busy(*i)];
@@ -157,23 +141,21 @@ impl Sample {
         waits.max(0.0)
     }
 
-    /// Increases the interval of an estimate of which the part `waits` is caused by waiting jobs.
+    /// Widens the interval of an estimate of which the part `waits` is caused by waiting jobs.
     fn of_queue(&self, estimate: Estimate, waits: f64) -> Estimate {
         let (error, share) = self.least_error;
         let unsure = waits.min(share * estimate.mean);
         estimate.of_queue().at_least(error * unsure)
     }
 
-    /// Returns the mean number of jobs in the system for all of the given classes.
-    pub fn mean_number(&self, classes: &[usize]) -> Option<Estimate> {
+    pub(super) fn mean_number(&self, classes: &[usize]) -> Option<Estimate> {
         let c = self.columns;
         let number = self.time_average(|row| classes.iter().map(|&i| row[c.present(i)]).sum())?;
         let time = self.total(|row| row[c.time()]);
         Some(self.of_queue(number, self.waits(classes) / time))
     }
 
-    /// Returns the mean response time of all classes for each of the replications.
-    pub fn replications(&self) -> Vec<f64> {
+    pub(super) fn replications(&self) -> Vec<f64> {
         let c = self.columns;
         self.of_replications(|row| {
             let responses: f64 = (0..c.classes).map(|i| row[c.responses(i)]).sum();
@@ -182,16 +164,14 @@ impl Sample {
         })
     }
 
-    /// Returns the sum `Σ w_i E[T_i]` for each of the replications.
-    pub fn weighted_replications(&self, weights: &[f64]) -> Vec<f64> {
+    pub(super) fn weighted_replications(&self, weights: &[f64]) -> Vec<f64> {
         let c = self.columns;
         let of_class = |row: &[f64], i: usize| row[c.responses(i)] / row[c.completions(i)];
         let weights = || weights.iter().enumerate();
         self.of_replications(|row| weights().map(|(i, w)| w * of_class(row, i)).sum())
     }
 
-    /// Returns the mean time in the system but not in service of a class, for each replication.
-    pub fn waiting_replications(&self, class: usize) -> Vec<f64> {
+    pub(super) fn waiting_replications(&self, class: usize) -> Vec<f64> {
         let c = self.columns;
         let waits = |row: &[f64]| row[c.present(class)] - row[c.busy(class)];
         self.of_replications(|row| waits(row) / row[c.completions(class)])
@@ -206,14 +186,12 @@ impl Sample {
         replications.map(|rows| value(&sum(rows))).collect()
     }
 
-    /// Returns the mean response time of all jobs that belong to the given classes.
-    pub fn mean_response(&self, classes: &[usize]) -> Option<Estimate> {
+    pub(super) fn mean_response(&self, classes: &[usize]) -> Option<Estimate> {
         let c = self.columns;
         self.per_job(classes, |row, i| row[c.responses(i)])
     }
 
-    /// Returns the mean time that a job of the given classes is in the system but not in service.
-    pub fn mean_waiting(&self, classes: &[usize]) -> Option<Estimate> {
+    pub(super) fn mean_waiting(&self, classes: &[usize]) -> Option<Estimate> {
         let c = self.columns;
         self.per_job(classes, |row, i| row[c.present(i)] - row[c.busy(i)])
     }
@@ -229,7 +207,7 @@ impl Sample {
     }
 
     /// Returns `Σ w_i E[T_i]` for weights of sum 1; `None` if a class has no completions.
-    pub fn weighted_response(&self, weights: &[f64]) -> Option<Estimate> {
+    pub(super) fn weighted_response(&self, weights: &[f64]) -> Option<Estimate> {
         let c = self.columns;
         let classes = 0..weights.len();
         let jobs = |i: usize| self.completions(i) / self.rows.len() as f64;
@@ -249,8 +227,8 @@ impl Sample {
     }
 }
 
-/// Returns the mean number of jobs in the system for each time bucket over all replications, and
-/// the length of a bucket. If a replication has smaller buckets than others, they are merged.
+/// Returns the mean number of jobs in each time bucket over all replications, and its length.
+/// Smaller buckets of a replication are merged.
 pub(super) fn mean_number<'a>(
     all: impl Iterator<Item = &'a Series> + Clone,
     of_class: Option<usize>,

@@ -2,8 +2,8 @@ use std::ops::Range;
 
 use super::watch::{Watch, Watchers};
 
-/// The columns in the row of a bucket. Each column contains a sum or an integral over the time of
-/// the bucket, so that the rows of neighboring buckets can be added.
+/// The columns of a bucket: the integrals of the numbers of jobs in the system and in service of
+/// each class, its departures and their response times, and others. Neighboring rows can be added.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Columns {
     pub classes: usize,
@@ -14,12 +14,10 @@ pub struct Columns {
 impl Columns {
     const OF_CLASS: usize = 4;
 
-    /// Returns the column of the integral of the number of jobs of class `i` in the system.
     pub fn present(&self, i: usize) -> usize {
         Self::OF_CLASS * i
     }
 
-    /// Returns the column of the integral of the number of jobs of class `i` in service.
     pub fn busy(&self, i: usize) -> usize {
         Self::OF_CLASS * i + 1
     }
@@ -28,7 +26,6 @@ impl Columns {
         Self::OF_CLASS * i + 2
     }
 
-    /// Returns the column of the sum of the response times of the jobs of class `i` that departed.
     pub fn responses(&self, i: usize) -> usize {
         Self::OF_CLASS * i + 3
     }
@@ -67,28 +64,27 @@ impl Row<'_> {
     }
 }
 
-/// Measurements in buckets of equal length. If there are too many of them, neighboring buckets are
-/// merged and the length doubles, so that the memory does not increase with the length of the run.
+/// Measurements in buckets of equal length. If there are too many, neighboring buckets are merged
+/// and the length doubles, so that the memory is bounded.
 pub struct Series {
     pub columns: Columns,
     rows: Vec<f64>,
     open: Vec<f64>,
-    /// For each class, the number of jobs that departed in the open bucket, and the sum of their
-    /// response times.
+    /// For each class, the number of departures in the open bucket, and their response times.
     departed: Vec<[f64; 2]>,
     pub watchers: Watchers,
-    tick: f64,
-    next_tick: f64,
+    pub tick: f64,
+    pub next_tick: f64,
     ticks: u64,
     ticks_a_bucket: u64,
-    begin: f64,
+    pub begin: f64,
     pub merges: u32,
 }
 
 const FIRST_TICKS: u64 = 4;
 
-/// The maximum number of ticks in a bucket. If more are needed, the length of a tick is doubled.
-const MOST_TICKS: u64 = 1 << 30;
+/// The maximum number of ticks in a bucket; if more are needed, the length of a tick is doubled.
+const MAX_TICKS: u64 = 1 << 30;
 
 /// A number of ticks that have passed.
 pub struct Passed {
@@ -100,8 +96,7 @@ pub struct Passed {
     pub closes: bool,
 }
 
-/// The number of buckets at which neighboring buckets are merged.
-const MOST_BUCKETS: usize = 2048;
+const MAX_BUCKETS: usize = 2048;
 
 impl Series {
     pub fn new(classes: usize, extra: usize, tick: f64, watches: &[Watch]) -> Self {
@@ -133,30 +128,11 @@ impl Series {
         *responses += response;
     }
 
-    #[inline]
-    pub fn watches(&self) -> bool {
-        self.columns.watches > 0
-    }
-
-    pub fn watch_number(&mut self, i: usize, present: u64, now: f64) {
-        self.watchers.number(i, present, now - self.begin);
-    }
-
-    #[inline]
-    pub fn next_tick(&self) -> f64 {
-        self.next_tick
-    }
-
     pub fn extra_mut(&mut self) -> &mut [f64] {
         &mut self.open[self.columns.extra(0)..]
     }
 
-    pub fn tick_length(&self) -> f64 {
-        self.tick
-    }
-
-    /// Passes the ticks of the open bucket up to `now`, but at least the next one, which must be
-    /// due. There may be very many ticks between two events.
+    /// Passes the ticks of the open bucket up to `now` (there may be many), but at least the next.
     pub fn pass(&mut self, now: f64) -> Passed {
         let left = self.ticks_a_bucket - self.ticks % self.ticks_a_bucket;
         let due = (now / self.tick) as u64;
@@ -179,7 +155,6 @@ impl Series {
         tick as f64 * self.tick
     }
 
-    /// See [`Recorder::close`](super::Recorder::close).
     pub fn close(&mut self, now: f64, collect: impl FnOnce(&mut Row<'_>)) {
         let (columns, open) = (self.columns, &mut self.open);
         collect(&mut Row { columns, open });
@@ -195,7 +170,7 @@ impl Series {
         }
         self.rows.extend_from_slice(open);
         open.fill(0.0);
-        if self.len() == MOST_BUCKETS {
+        if self.len() == MAX_BUCKETS {
             self.merge();
         }
         self.begin = now;
@@ -208,7 +183,7 @@ impl Series {
         self.rows = rows
             .flat_map(|(a, b)| a.iter().zip(b).map(|(a, b)| a + b))
             .collect();
-        if self.ticks_a_bucket < MOST_TICKS {
+        if self.ticks_a_bucket < MAX_TICKS {
             self.ticks_a_bucket *= 2;
         } else {
             self.tick *= 2.0;
@@ -240,7 +215,6 @@ impl Series {
         buckets.map(|b| self.rows[b * width + column]).sum()
     }
 
-    /// Returns the mean number of jobs of these classes in the system for each bucket.
     pub fn number(&self, classes: Range<usize>) -> Vec<f64> {
         let columns = &self.columns;
         let number = |row: &[f64]| {
@@ -260,8 +234,8 @@ mod tests {
         let mut series = Series::new(1, 0, 0.1, &[]);
         let (mut collected, mut ticks) = (0.0, 0.0);
         for &now in events {
-            while now >= series.next_tick() {
-                let until = if one_by_one { series.next_tick() } else { now };
+            while now >= series.next_tick {
+                let until = if one_by_one { series.next_tick } else { now };
                 let passed = series.pass(until);
                 assert!(passed.at <= now && passed.count >= 1.0);
                 ticks += passed.count;
@@ -279,12 +253,11 @@ mod tests {
     #[test]
     fn passing_ticks_together_equals_passing_them_singly() {
         let gaps = [0.05, 3.0, 0.3, 700.0, 0.1, 1.0, 90.0, 12_000.0, 2.5];
-        let times = |gap: &f64, now: &mut f64| {
+        let times = gaps.iter().scan(0.0, |now, gap| {
             *now += gap;
-            *now
-        };
-        let mut now = 0.0;
-        let events: Vec<f64> = gaps.iter().map(|gap| times(gap, &mut now)).collect();
+            Some(*now)
+        });
+        let events: Vec<f64> = times.collect();
         let ((one, ticks), (all, together)) = (series(&events, true), series(&events, false));
         assert_eq!(ticks, together);
         assert_eq!((one.rows, one.merges), (all.rows, all.merges));
@@ -301,6 +274,6 @@ mod tests {
         assert!((0.99..=1.0).contains(&(time / 2e39)), "{time:e}");
         let present = sum[series.columns.present(0)];
         assert!((present / time - 1.0).abs() < 1e-9, "{present:e}");
-        assert!(series.next_tick() > 2e39);
+        assert!(series.next_tick > 2e39);
     }
 }

@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use super::watch::Watch;
 use synth_queues::distribution::SizeDistribution;
 
-/// A class of jobs as seen by statistics; one for each type of the workload, in its order.
+/// A class of jobs in the statistics; there is one for each type of the workload, in its order.
 #[derive(Clone, Debug, PartialEq)]
 pub struct JobClass {
     /// Its name.
@@ -20,25 +20,22 @@ pub struct JobClass {
     pub scv: f64,
     /// The normalized third and fourth moments of the size, `E[S³]/E[S]³` and `E[S⁴]/E[S]⁴`.
     pub higher: [f64; 2],
-    /// The index of dispersion of its arrivals, `lim Var N(t) / E N(t)`, which is 1 for Poisson
-    /// arrivals. It includes the effect of other classes that arrive at the same times, and of
-    /// similar sizes of jobs that arrive together.
+    /// The index of dispersion of its arrivals, `lim Var N(t) / E N(t)`, 1 for Poisson arrivals,
+    /// with the effects of simultaneous classes and of similar sizes of jobs that arrive together.
     pub dispersion: f64,
-    /// The fraction of each bottleneck that is held by a job in service. If this is greater than 1,
-    /// the job cannot run. The list is empty if nothing is known.
+    /// The fraction of each bottleneck held by a job in service (> 1 if it cannot run), if known.
     pub demands: Vec<f64>,
-    /// The share of the load, which is used as the weight of the class. The sum of the shares of
-    /// all classes must be 1.
+    /// The share of the load, which is the weight of the class. The sum over all classes must be 1.
     pub weight: f64,
 }
 
 impl JobClass {
-    /// Creates a class with Poisson arrivals and the size distribution `law`, scaled to
-    /// `mean_size`.
+    /// Creates a class with Poisson arrivals and the sizes of `law`, scaled to `mean_size`.
     pub fn poisson(
         name: &str,
         rate: f64,
         (mean_size, law): (f64, &SizeDistribution),
+        demands: Vec<f64>,
         weight: f64,
     ) -> Self {
         JobClass {
@@ -48,15 +45,9 @@ impl JobClass {
             scv: law.scv(),
             higher: [3, 4].map(|n| law.moment(n) / law.mean().powi(n)),
             dispersion: 1.0,
-            demands: Vec::new(),
+            demands,
             weight,
         }
-    }
-
-    /// Sets the fraction of each bottleneck that is held by a job.
-    #[must_use]
-    pub fn demanding(self, demands: Vec<f64>) -> Self {
-        JobClass { demands, ..self }
     }
 
     /// Returns the load `λ E[S]` that is offered by this class.
@@ -64,14 +55,13 @@ impl JobClass {
         self.arrival_rate * self.mean_size
     }
 
-    /// Returns `true` if the offered load is less than `1e-4`. A run can end with few jobs of such
-    /// a class, and reports nothing about the class itself.
+    /// Returns `true` if the offered load is below `1e-4`, so that a run may end with few jobs.
     pub fn is_rare(&self) -> bool {
         self.offered_load() < 1e-4
     }
 
     /// Returns the mean residual size `E[S²]/2E[S]` of a job that is in service \[time\].
-    pub fn residual(&self) -> f64 {
+    pub(super) fn residual(&self) -> f64 {
         self.mean_size * f64::midpoint(1.0, self.scv)
     }
 }
@@ -88,24 +78,21 @@ pub struct Settings {
     pub seed: u64,
     /// The number of independent replications, ≥ 1; results do not depend on the number of cores.
     pub replications: u32,
-    /// The run stops if the relative half width of the 95 % interval of the mean response time is
-    /// at most this value.
+    /// The run stops at this relative half width of the 95 % interval of the mean response time.
     pub precision: f64,
     /// The run stops after this number of events (arrivals, completions and clocks) in total.
     pub events: u64,
     /// Stop after this wall-clock time; the result then depends on the machine.
     pub time: Option<Duration>,
-    /// Whether sizes are always drawn on arrival, even if they have no memory. All policies with
-    /// this seed then have the same sizes, and their differences are more precise.
+    /// Whether all sizes are drawn on arrival, so that policies with this seed have the same sizes.
     pub common_sizes: bool,
     /// Whether to record response times for percentiles, which is not needed for means.
     pub percentiles: bool,
     /// Thresholds to watch.
     pub watch: Vec<Watch>,
-    /// The run is stopped if there are more jobs than this in the system of a replication.
+    /// The run stops if there are more jobs than this in the system of a replication.
     pub crowd: u64,
-    /// Whether to run the replications one after another on the calling thread, for rules that can
-    /// only be run by one thread at a time.
+    /// Whether all replications run on the calling thread, as some rules require.
     pub in_turn: bool,
     /// Set to end the run with the results so far.
     pub interrupt: Arc<AtomicBool>,
@@ -132,7 +119,7 @@ impl Default for Settings {
             common_sizes: false,
             percentiles: true,
             watch: Vec::new(),
-            crowd: CROWDED,
+            crowd: 10_000_000,
             in_turn: false,
             interrupt: Arc::default(),
         }
@@ -147,5 +134,3 @@ pub struct Progress {
     /// The relative precision so far; `None` if not yet known.
     pub precision: Option<f64>,
 }
-
-const CROWDED: u64 = 10_000_000;

@@ -1,6 +1,6 @@
 //! This module detects whether a run has converged, and whether the number of jobs grows without
-//! bound. Each class is also tested separately, because the sum of all jobs may not show that the
-//! jobs of one class are never served, or that the number of its jobs changes slowly.
+//! bound. Each class is also tested separately, because the sum may not show that the jobs of one
+//! class are never served or that their number changes slowly.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -97,8 +97,7 @@ pub(super) fn unsettled(seen: &Seen<'_>, sample: &Sample) -> Option<NotConverged
     if !has_level(&mean_number(seen.series(), None).0) {
         return Some(NotConverged::NoLevel);
     }
-    // The longest jobs have the largest effect on the means. Their number, which increases for as
-    // long as they run, may be hidden by the variation of all other jobs.
+    // The longest jobs matter most, but the variation of others may hide their growing number.
     if sample.length < REST * seen.memory() {
         return Some(NotConverged::LongJobs);
     }
@@ -110,17 +109,14 @@ pub(super) fn unsettled(seen: &Seen<'_>, sample: &Sample) -> Option<NotConverged
     })
 }
 
-/// The number of completions that each class, unless it is rare, must have before a precise run
-/// ends.
+/// The minimum number of completions of each class that is not rare when a precise run ends.
 const MANY: f64 = 300.0;
 
-/// The half width that is allowed for the mean of a class, as a multiple of the precision that is
-/// required for the overall mean. With the default of 1 %, the mean of each class is known with an
-/// error of at most 5 %, which is enough to confirm a claim.
+/// The half width allowed for the mean of a class, as a multiple of the precision of the overall
+/// mean. The default of 1 % gives 5 %, which is enough to confirm a claim.
 const OF_CLASS: f64 = 5.0;
 
-/// Returns the relative half width of the mean response time, and 1/[`OF_CLASS`] of the largest
-/// relative half width of a class. Returns `None` if they are not known yet.
+/// Returns the relative half widths of the mean and, divided by [`OF_CLASS`], of its worst class.
 pub(super) fn precision(seen: &Seen<'_>) -> Option<[f64; 2]> {
     let sample = memory::sample(seen).filter(|sample| unsettled(seen, sample).is_none())?;
     let all: Vec<usize> = (0..seen.classes.len()).collect();
@@ -135,15 +131,14 @@ pub(super) fn precision(seen: &Seen<'_>) -> Option<[f64; 2]> {
     Some([overall, worst.into_iter().fold(0.0, f64::max)])
 }
 
-/// The minimum number of completions per class: about one per batch.
+/// About one per batch.
 const FEWEST: f64 = 32.0;
 
-/// The minimum length of a replication, as a multiple of the mean time in the system of any class.
-/// The bias from jobs that are missing at the start or unfinished at the end is then at most 1/20.
+/// The minimum length of a replication, as a multiple of the mean time in the system of any class,
+/// for a bias from missing or unfinished jobs of at most 1/20.
 const STAYS: f64 = 20.0;
 
-/// Returns a class that has too few departed jobs, or whose jobs stay too long. If a class is rare,
-/// it is sufficient if at least half of its jobs departed.
+/// Returns a class whose jobs stay too long, or with too few departures (half if it is rare).
 fn starved(seen: &Seen<'_>, sample: &Sample) -> Option<NotConverged> {
     let (c, classes) = (sample.columns, seen.classes);
     let done = |i: usize| sample.completions(i);
@@ -162,8 +157,7 @@ fn starved(seen: &Seen<'_>, sample: &Sample) -> Option<NotConverged> {
             left: left(fewest),
         });
     }
-    // The jobs that have not departed are included, because if most jobs of a class are not served,
-    // the departed jobs have short times.
+    // If most jobs of a class are never served, those that departed had short times.
     let stay = |i: usize| sample.total(|row| row[c.present(i)]) / done(i).max(1.0) / sample.length;
     let longest = all.max_by(|a, b| stay(*a).total_cmp(&stay(*b)))?;
     let (class, part) = (name(longest), stay(longest));
@@ -172,23 +166,21 @@ fn starved(seen: &Seen<'_>, sample: &Sample) -> Option<NotConverged> {
 
 const RINGS: f64 = 50.0;
 
-/// Returns the slowest clock if the replications are too short for it. If the number of jobs grows,
-/// the jobs may only be waiting for this clock.
+/// Returns a clock that is too slow for the replications. A growing queue may wait for it.
 pub(super) fn slow_clock(seen: &Seen<'_>) -> Option<NotConverged> {
-    let rings = seen.rings();
+    let each = seen.engines.iter().map(|e| e.slowest_clock() * e.now());
+    let rings = each.fold(f64::INFINITY, f64::min);
     (rings < RINGS).then_some(NotConverged::SlowClock { rings })
 }
 
 const PARTS: usize = 16;
 
-/// If the correlation between neighboring parts is larger than this value, the queue is considered
-/// too slow. This value is reached if the length of a replication is 13 times the relaxation time.
-/// With 17 times the relaxation time, the 95 % interval of an `M/M/1` queue at a load of 0.95
-/// contains the mean in nine of ten cases, and less often if the replication is shorter.
+/// The largest correlation between neighboring parts of a queue that is not too slow, as for 13
+/// relaxation times in a replication. With 17, the 95 % interval of an `M/M/1` queue at a load of
+/// 0.95 contains the mean in nine of ten cases, and less often if the replication is shorter.
 const SLOW: f64 = 0.6;
 
-/// Returns the class, or all classes together, whose number of jobs changes most slowly if this is
-/// too slow.
+/// Returns the class (or all together) whose number of jobs changes most slowly, if too slowly.
 fn slow(seen: &Seen<'_>, warm_up: f64) -> Option<NotConverged> {
     let each = (0..seen.classes.len()).map(Some).chain([None]);
     let memory = |class: &Option<usize>| correlation(seen, *class, warm_up);
@@ -214,7 +206,7 @@ fn correlation(seen: &Seen<'_>, class: Option<usize>, warm_up: f64) -> f64 {
     let pairs = || parts.iter().flat_map(|run| run.windows(2));
     let products = pairs().map(|two| (two[0] - level) * (two[1] - level));
     let covariance = products.sum::<f64>() / pairs().count() as f64;
-    // If the number is constant except for rounding errors, it is not considered slow.
+    // A number that is constant except for rounding errors is not slow.
     let varies = variance > (1e-9 * level).powi(2);
     if varies { covariance / variance } else { 0.0 }
 }
@@ -239,19 +231,15 @@ pub(super) const AT_THE_END: f64 = 5.0;
 /// The growth in standard deviations that is required if it is tested repeatedly.
 const SURELY: f64 = 10.0;
 
-/// Returns `true` if the number of jobs in the system grew from each quarter to the next, and grew
-/// in the second half by more than can be explained by chance. This is tested in two ways, and both
-/// conditions must hold. First, this growth must be more than `deviations` standard deviations of a
-/// random walk. Second, the mean increment between two eighths of the second half must be more than
-/// [`STEADY`] of its standard errors, because long jobs that block the server can cause larger
-/// waves.
+/// Returns `true` if the number of jobs grew from each quarter to the next, and in the second half
+/// by more than `deviations` standard deviations of a random walk, with a mean increment between
+/// its eighths of more than [`STEADY`] standard errors, because long jobs can cause larger waves.
 ///
-/// At the stability limit, the number of jobs is a random walk with a variance of `(a + c)/2` for
-/// each step, where `a` is the dispersion of the arrivals and `c` is the squared coefficient of
-/// variation of the sizes. The largest values of all classes are used, and they are at least 1. The
-/// mean of n replications has 1/n of that variance.
+/// At the stability limit, the mean of n replications is a random walk whose steps have a variance
+/// of `(a + c)/2n`, where `a` is the dispersion of the arrivals and `c` the squared coefficient of
+/// variation of the sizes (the largest of all classes, ≥ 1).
 fn number_grows(seen: &Seen<'_>, of_class: Option<usize>, deviations: f64) -> bool {
-    // While the first of the longest jobs are in the system, growth is not a sign of instability.
+    // While the first of the longest jobs run, growth is not a sign of instability.
     let length = seen.engines.iter().map(|e| e.now());
     if length.fold(f64::INFINITY, f64::min) < (WARM_UP + REST) * seen.memory() {
         return false;
@@ -275,12 +263,10 @@ fn number_grows(seen: &Seen<'_>, of_class: Option<usize>, deviations: f64) -> bo
         && growth > deviations * walk(seen, of_class)
 }
 
-/// The mean of the eight increments of a random walk exceeds this number of standard errors with a
-/// probability of 0.0003.
+/// The mean of eight increments of a random walk exceeds it with a probability of 0.0003.
 const STEADY: f64 = 6.0;
 
-/// Returns the standard deviation that the mean number of jobs in the system would have after half
-/// of the run if it were a random walk.
+/// Returns the standard deviation of the mean number of jobs after half of a random walk.
 fn walk(seen: &Seen<'_>, of_class: Option<usize>) -> f64 {
     let classes = seen.classes;
     let all = total_arrival_rate(classes);

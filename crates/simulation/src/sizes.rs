@@ -3,8 +3,7 @@ use synth_core::number::Decimal;
 use synth_queues::ctmc::PhaseType;
 use synth_queues::distribution::{SizeDistribution, lognormal, weibull};
 
-/// Draws the size of a job \[time\], which is always greater than 0. If the sizes are
-/// deterministic, no random numbers are used.
+/// Draws the size of a job \[time\], > 0, without random numbers for deterministic sizes.
 pub enum Sampler {
     /// Exponential with this mean \[time\], the most common case.
     Exponential(f64),
@@ -26,8 +25,8 @@ impl Sampler {
             | SizeDistribution::Hyperexponential { .. }
             | SizeDistribution::BalancedHyperexponential { .. }
             | SizeDistribution::Coxian { .. } => {
-                let law = size.phases().expect("the distribution has stages");
-                Box::new(move |stream| through_stages(&law, stream))
+                let phases = size.phases().expect("the distribution has stages");
+                Box::new(move |stream| through_stages(&phases, stream))
             }
             SizeDistribution::Deterministic { mean } => {
                 return Sampler::Deterministic(mean.value());
@@ -83,24 +82,23 @@ impl Sampler {
     }
 }
 
-fn through_stages(law: &PhaseType, stream: &mut RandomStream) -> f64 {
+fn through_stages(phases: &PhaseType, stream: &mut RandomStream) -> f64 {
+    let (initial, rates, onward) = (&phases.initial, &phases.rates, &phases.onward);
     let mut stage = 0;
-    if law.initial[0] != 1.0 {
+    if initial[0] != 1.0 {
         let mut point = stream.uniform();
-        // Because of rounding, the sum may be less than 1. In this case, the last stage is used.
-        let last = law.initial.len() - 1;
-        let chosen = law.initial[..last].iter().position(|p| {
+        // Because of rounding, the sum may be less than 1; then the last stage is used.
+        let last = initial.len() - 1;
+        let chosen = initial[..last].iter().position(|p| {
             point -= p;
             point < 0.0
         });
         stage = chosen.unwrap_or(last);
     }
-    let mut size = stream.exponential() / law.rates[stage];
-    while law.onward[stage] == 1.0
-        || law.onward[stage] > 0.0 && stream.uniform() < law.onward[stage]
-    {
+    let mut size = stream.exponential() / rates[stage];
+    while onward[stage] == 1.0 || onward[stage] > 0.0 && stream.uniform() < onward[stage] {
         stage += 1;
-        size += stream.exponential() / law.rates[stage];
+        size += stream.exponential() / rates[stage];
     }
     size
 }

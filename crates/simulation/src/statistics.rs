@@ -39,13 +39,11 @@ pub struct Estimate {
 }
 
 impl Estimate {
-    /// Creates an estimate from the deviation of each batch from the mean. Each replication has
-    /// `neighbours` batches.
+    /// Creates an estimate from the deviations of the batches, `neighbours` for each replication.
     ///
-    /// If there is a positive correlation `r` between neighboring batches, the width of the
-    /// interval is multiplied by `√((1+r)/(1−r))`, as it is for an autoregressive series of first
-    /// order. The number of degrees of freedom is reduced in the same way. At most, all batches of
-    /// a replication are treated as a single one.
+    /// With a positive correlation `r` between neighboring batches, the width of the interval is
+    /// multiplied by `√((1+r)/(1−r))`, as for an autoregressive series of first order, and the
+    /// degrees of freedom are reduced likewise, at most to one batch for each replication.
     pub fn new(mean: f64, deviations: &[f64], neighbours: usize) -> Self {
         let n = deviations.len() as f64;
         let square = deviations.iter().map(|d| d * d).sum::<f64>();
@@ -86,12 +84,11 @@ impl Estimate {
         }
     }
 
-    /// Increases the interval for the mean of a queue, or for the mean of a time in this queue. If
-    /// a run has seen only a few long queues by chance, both its mean and its variance are too
-    /// small. In heavy traffic, the variance of the inverse of the mean does not depend on the
-    /// mean. The interval of the inverse ends at `mean/(1 − d)`, where `d` is the relative half
-    /// width. This width is used on both sides, up to a factor of two.
-    pub fn of_queue(self) -> Self {
+    /// Widens the interval for the mean of a queue or of a time in it: a run that has seen few long
+    /// queues has too small a mean and variance. In heavy traffic, the variance of the inverse of
+    /// the mean does not depend on the mean. Its interval ends at `mean/(1 − d)` for the relative
+    /// half width `d`, which is used on both sides, up to a factor of two.
+    pub(super) fn of_queue(self) -> Self {
         let wider = 1.0 / (1.0 - self.relative()).max(0.5);
         Estimate {
             half_width: self.half_width * wider,
@@ -100,9 +97,7 @@ impl Estimate {
         }
     }
 
-    /// Raises the standard error to at least this value.
-    #[must_use]
-    pub fn at_least(self, standard_error: f64) -> Self {
+    pub(super) fn at_least(self, standard_error: f64) -> Self {
         if self.standard_error < standard_error {
             Estimate::with_error(self.mean, standard_error, self.freedom)
         } else {
@@ -112,16 +107,14 @@ impl Estimate {
 
     /// Returns the relative half width, which is 0 if the value is exact.
     pub fn relative(&self) -> f64 {
-        let is_exact = self.half_width == 0.0;
-        if is_exact {
+        if self.half_width == 0.0 {
             0.0
         } else {
             self.half_width / self.mean.abs()
         }
     }
 
-    /// Returns `true` if the two-sided interval with this confidence contains the value. A relative
-    /// difference of 1e-9 is allowed for constants, which are only changed by rounding errors.
+    /// Returns `true` if the two-sided interval contains the value, up to rounding errors of 1e-9.
     pub fn covers(&self, value: f64, confidence: f64) -> bool {
         let quantile = student(0.5 + confidence / 2.0, self.freedom);
         (value - self.mean).abs() <= quantile * self.standard_error + 1e-9 * value.abs()
@@ -134,10 +127,8 @@ pub fn student(probability: f64, freedom: f64) -> f64 {
 }
 
 /// Returns `true` if a series has reached a steady state according to MSER-5 (White, Simulation 69,
-/// 1997). The series is divided into groups of five observations, or fewer if it is short. Among
-/// all cuts in the first half, the one that minimizes the standard error of the rest must be
-/// clearly before the middle. Cuts in the second half are not used, because a few observations may
-/// be close to each other by chance.
+/// 1997): of all cuts in the first half, the one that minimizes the standard error of the rest must
+/// be clearly before the middle. In the second half, a few observations may be close by chance.
 pub(crate) fn has_level(series: &[f64]) -> bool {
     let group = (series.len() / 20).clamp(1, 5);
     let fives: Vec<f64> = series.chunks_exact(group).map(mean).collect();
@@ -189,8 +180,7 @@ mod tests {
         assert!(!has_level(&series));
     }
 
-    /// With a probability of 0.999 (binomial), between 926 and 972 of the intervals contain the
-    /// mean.
+    /// With a probability of 0.999 (binomial), 926 to 972 of the intervals contain the mean.
     #[test]
     fn intervals_have_nominal_coverage() {
         let covered = (0..1000).filter(|seed| {

@@ -1,4 +1,3 @@
-//! This module contains tests that use an `M/M/1` queue.
 #![allow(clippy::unwrap_used)]
 
 use super::mm1::{Own, run};
@@ -31,9 +30,7 @@ fn mm1_matches_closed_forms() {
     }
 }
 
-/// Of 40 intervals, at most 6 may miss the exact mean, and at most 4 on either side. For each of
-/// these limits, the probability that there are more misses is 0.003 (binomial). If a run ended at
-/// the first check that is precise, this test would fail.
+/// More misses have a probability of 0.003 (binomial). Stopping at the first precise check fails.
 #[test]
 fn stopping_by_precision_does_not_bias_intervals() {
     let misses = (1..=40).map(|seed| {

@@ -46,26 +46,25 @@ pub struct Judgement<Q: Quantity> {
     pub unexamined: Option<&'static str>,
 }
 
-/// The probability that at least one claim of a correct artifact is refuted.
+/// The probability that any claim of a correct artifact is refuted.
 const FALSE_ALARM: f64 = 1e-3;
 
 /// The relative half width of a 95 % interval that confirms a claim.
 const NARROW: f64 = 0.05;
 
-/// If the relative half width of a 95 % interval is larger than this value, it is not considered
-/// reliable, because the run is too short for its batches to be independent. In tests with known
-/// means, the mean was contained in 95 % of the intervals that were
-/// narrower than this, but sometimes in only 25 % of the intervals that were wider.
+/// The largest relative half width of a reliable 95 % interval. If it is wider, the batches are too
+/// short to be independent: in tests, the known mean was in 95 % of the narrower intervals, but
+/// sometimes in only 25 % of the wider ones.
 const WIDE: f64 = 0.1;
 
-/// The half width of a 95 % interval divided by its standard error, if there are many replications.
-/// If there are few, the standard error of a claim is overestimated, and fewer claims are refuted.
+/// The half width of a 95 % interval of many replications divided by its standard error. With few,
+/// the error of a claim is overestimated, and fewer claims are refuted.
 const NORMAL: f64 = 1.96;
 
-/// Ten jobs of a type per batch. With fewer jobs, the variation of the batch means is not reliable.
+/// With fewer than ten jobs per batch, the variation of the batch means is not reliable.
 const FEWEST_JOBS: u64 = 10 * BATCHES as u64;
 
-/// A run that can be used to measure the quantities of claims, for one kind of workload.
+/// A run that measures the quantities of claims, for one kind of workload.
 pub trait ClaimMeter<Q: Quantity> {
     /// Returns the reason why a claim cannot be examined, or `None` if it can.
     fn unexamined(&self, claim: &Claim<Q>) -> Option<&'static str>;
@@ -78,9 +77,8 @@ pub trait ClaimMeter<Q: Quantity> {
     /// Returns the measurement for a claim, if available.
     fn found(&self, claim: &Claim<Q>) -> Option<ClaimMeasurement>;
 
-    /// Returns the number of jobs in the second half of each replication, even if the run has not
-    /// converged, divided by the claimed number. The uncertainty of the claim is added to this
-    /// number. The result is only available for claims about queues.
+    /// Returns the number of jobs in the second half of each replication, converged or not, divided
+    /// by the claimed number plus its uncertainty; `None` if the claim is not about a queue.
     fn excess(&self, _: &Claim<Q>) -> Option<Vec<f64>> {
         None
     }
@@ -106,7 +104,9 @@ pub fn judge_all<'a, Q: Quantity>(
             _ if approximate(claim) => Verdict::Approximate,
             _ if is_unstable => Verdict::Refuted,
             Some(found) if found.trusted => found.verdict(1.0 - alarm),
-            _ if is_refuted_by_betting(run.excess(claim).as_deref(), alarm) => Verdict::Refuted,
+            _ if is_refuted_by_betting(&run.excess(claim).unwrap_or_default(), alarm) => {
+                Verdict::Refuted
+            }
             _ => Verdict::NotEnoughEvidence,
         };
         let off = || {
@@ -127,15 +127,11 @@ pub fn judge_all<'a, Q: Quantity>(
 /// A measurement for a claim, and its expected value if the claim is correct.
 pub struct ClaimMeasurement {
     measured: Estimate,
-    /// The value that is tested, with its error if the claim is correct.
     tested: Estimate,
-    /// The value of `tested` according to the claim.
     expected: f64,
     side: Side,
-    /// The half width that is required to confirm the claim.
     narrow: f64,
     trusted: bool,
-    /// The measured value of the quantity for which the claim has a number.
     of_claimed: f64,
 }
 
@@ -153,9 +149,9 @@ impl ClaimMeasurement {
         }
     }
 
-    /// Creates a measurement from independent replications, which is always considered reliable.
-    /// The claim has this half width and these degrees of freedom. The degrees of freedom of the
-    /// difference are those of Welch and Satterthwaite (Biometrika 34, 1947).
+    /// Creates a measurement from independent replications, which is always reliable. `of_claim` is
+    /// the half width of the claim and its degrees of freedom. The errors are combined by Welch and
+    /// Satterthwaite (Biometrika 34, 1947).
     pub fn of_replications(measured: Estimate, claimed: f64, of_claim: (f64, f64)) -> Self {
         let (half_width, freedom) = of_claim;
         let errors = [
@@ -174,16 +170,23 @@ impl ClaimMeasurement {
     }
 
     /// Creates a measurement of the mean of a queue. The claim has the given side and half width.
+    ///
+    /// The standard error is the one expected if the claim were true: in heavy traffic, it is
+    /// proportional to the square of the mean, and both are too small if a run has seen few long
+    /// queues by chance. The factor is at most two, to refute claims that are far off.
     pub fn of_queue(measured: Estimate, claimed: f64, half_width: Option<f64>, side: Side) -> Self {
-        let error = error_of_queue(&measured, claimed);
-        let tested = Estimate::with_error(measured.mean, error, measured.freedom);
-        let found = ClaimMeasurement::mean(measured, claimed);
-        ClaimMeasurement {
-            tested,
+        let ratio = if claimed > 0.0 {
+            claimed / measured.mean
+        } else {
+            1.0
+        };
+        let error = measured.standard_error * ratio.powi(2).clamp(1.0, 2.0);
+        let found = ClaimMeasurement {
+            tested: Estimate::with_error(measured.mean, error, measured.freedom),
             side,
-            ..found
-        }
-        .known_within(half_width)
+            ..ClaimMeasurement::mean(measured, claimed)
+        };
+        found.known_within(half_width)
     }
 
     /// Adds the uncertainty of the claim if the claim was itself measured with this half width.
@@ -197,10 +200,21 @@ impl ClaimMeasurement {
         }
     }
 
-    /// Creates a measurement of the fraction above a threshold. The claim is that this fraction is
-    /// equal to `p`. The queue has the given mean.
+    /// Creates a measurement of the fraction above a threshold that is claimed to be `p`, in a
+    /// queue with this mean.
+    ///
+    /// The standard error is the one expected if the claim were true: the run is worth n
+    /// independent observations with a variance of `p(1−p)/n`. If no event was observed, n is taken
+    /// from the mean, assuming a coefficient of variation of 1.
     pub fn above(above: Estimate, p: f64, mean: &Estimate) -> Self {
-        let error = error_of_fraction(&above, p, mean);
+        let seen = above.mean * (1.0 - above.mean);
+        let worth = if above.standard_error > 0.0 && seen > 0.0 {
+            above.standard_error.powi(2) / seen
+        } else {
+            (mean.standard_error / mean.mean).powi(2)
+        };
+        let implied = (worth * (p * (1.0 - p)).max(0.0)).sqrt();
+        let error = implied.max(above.standard_error);
         let tested = Estimate::with_error(above.mean, error, above.freedom);
         // This increases up to `1/e`. The fraction that was observed may be much larger than `p`.
         let narrow = |p: f64| NARROW * p * (1.0 / p).ln();
@@ -213,10 +227,9 @@ impl ClaimMeasurement {
         }
     }
 
-    /// Creates a measurement for a claim that the fraction is 0. The half width of this claim is
-    /// given by the rule of three: if none of n jobs was above the threshold, `(1 − p)^n = 0.05`.
-    /// The claim is used as an upper bound. If the fraction is larger than this bound, the
-    /// probability that none of n jobs is above the threshold is at most [`FALSE_ALARM`].
+    /// Creates a measurement for a claim of 0, with a half width by the rule of three: if none of n
+    /// jobs was above the threshold, `(1 − p)^n = 0.05`. It is used as an upper bound, above which
+    /// the probability of no such job is at most [`FALSE_ALARM`].
     pub fn above_zero_claim(above: Estimate, half_width: f64, mean: &Estimate) -> Self {
         let most = (half_width * FALSE_ALARM.ln() / f64::ln(0.05)).min(1.0);
         ClaimMeasurement {
@@ -226,8 +239,7 @@ impl ClaimMeasurement {
         }
     }
 
-    /// Reports the fraction that is below the threshold. This is used if the claim is a percentile,
-    /// for which the value `measured` was found.
+    /// Reports the fraction below the threshold, for a claimed percentile that was `measured`.
     pub fn for_percentile(self, measured: f64) -> Self {
         ClaimMeasurement {
             measured: Estimate {
@@ -239,8 +251,7 @@ impl ClaimMeasurement {
         }
     }
 
-    /// Considers the result reliable only if the number of jobs is precise, and based on enough
-    /// jobs.
+    /// Considers the result reliable only if the number of jobs is precise and large enough.
     pub fn trusted_if_long(self, number: Option<Estimate>, jobs: u64) -> Self {
         let long = number.is_some_and(|n| n.relative() <= WIDE) && jobs >= FEWEST_JOBS;
         ClaimMeasurement {
@@ -269,51 +280,21 @@ impl ClaimMeasurement {
 /// The maximum overshoot of the mean over the second half of a run.
 const OVERSHOOT: f64 = 1.5;
 
-/// The fractions of the capital that are bet on each of the replications.
 const STAKES: [f64; 4] = [0.25, 0.5, 0.75, 1.0];
 
-/// Returns `true` if the claim is refuted by the number of jobs in each replication, relative to
-/// the number that was claimed. The probability of a false alarm is at most `alarm`.
+/// Returns `true` if the claim is refuted by the ratios of the number of jobs in each replication
+/// to the claimed number. The probability of a false alarm is at most `alarm`.
 ///
-/// This does not require any assumptions about distributions or memory. If a replication starts
-/// without jobs, the expected number of jobs is not larger than in the steady state (up to
-/// [`OVERSHOOT`]). Assume that a gambler bets a fraction of the capital on each of the replications
-/// and gets it back multiplied by the ratio of the two numbers. If the claim is correct, the
-/// probability that the capital is multiplied by `1/p` is at most `p` (Markov). See Shafer,
-/// "Testing by betting", J. R. Statist. Soc. A 184(2), 2021.
-fn is_refuted_by_betting(excess: Option<&[f64]>, alarm: f64) -> bool {
-    let excess = excess.unwrap_or_default().iter();
+/// No assumptions about distributions or memory are needed. If a replication starts without jobs,
+/// the expected number of jobs is at most that of the steady state (up to [`OVERSHOOT`]). A gambler
+/// bets a fraction of the capital on each replication and gets it back multiplied by the ratio. If
+/// the claim is correct, the capital is multiplied by `1/p` with a probability of at most `p`
+/// (Markov). See Shafer, "Testing by betting", J. R. Statist. Soc. A 184(2), 2021.
+fn is_refuted_by_betting(excess: &[f64], alarm: f64) -> bool {
     let factor = |stake: f64| move |x: &f64| 1.0 - stake + stake * x / OVERSHOOT;
-    let won = |stake: f64| excess.clone().map(factor(stake)).product::<f64>();
+    let won = |stake: f64| excess.iter().map(factor(stake)).product::<f64>();
     let won = STAKES.into_iter().map(won).sum::<f64>() / STAKES.len() as f64;
     won * alarm > 1.0
-}
-
-/// Returns the standard error that would be expected if the true mean were `mean`. In heavy
-/// traffic, the standard error is proportional to the square of the mean. If a run has seen few
-/// long queues by chance, both of them are too small. The correction is at most a factor of two, so
-/// that a claim is still refuted if it is far from the true value.
-fn error_of_queue(measured: &Estimate, mean: f64) -> f64 {
-    let ratio = if mean > 0.0 {
-        mean / measured.mean
-    } else {
-        1.0
-    };
-    measured.standard_error * ratio.powi(2).clamp(1.0, 2.0)
-}
-
-/// Returns the standard error that would be expected if the true fraction were `p`. The run has the
-/// same information as n independent observations with a variance of `p(1−p)/n`. If no event was
-/// observed, n is taken from the mean, assuming a coefficient of variation of 1.
-fn error_of_fraction(measured: &Estimate, p: f64, mean: &Estimate) -> f64 {
-    let seen = measured.mean * (1.0 - measured.mean);
-    let worth = if measured.standard_error > 0.0 && seen > 0.0 {
-        measured.standard_error.powi(2) / seen
-    } else {
-        (mean.standard_error / mean.mean).powi(2)
-    };
-    let implied = (worth * (p * (1.0 - p)).max(0.0)).sqrt();
-    implied.max(measured.standard_error)
 }
 
 #[cfg(test)]
@@ -322,20 +303,19 @@ mod tests {
 
     use super::*;
 
-    /// If the probability of an alarm is 1 %, more than 243 of 20 000 claims are refuted with a
-    /// probability of 0.001.
+    /// With alarms of 1 %, more than 243 of 20 000 claims are refuted with a probability of 0.001.
     #[test]
     fn correct_claims_are_rarely_refuted_by_betting() {
         let mut random = rand_xoshiro::Xoshiro256PlusPlus::seed_from_u64(5);
         let mut uniform = || random.random::<f64>();
-        let laws: [fn(f64) -> f64; 3] = [
+        let inverses: [fn(f64) -> f64; 3] = [
             |u| 0.9 + 0.2 * u,
             |u| -(1.0 - u).ln(),
             |u| if u < 0.05 { 20.0 } else { 0.0 },
         ];
-        for law in laws {
-            let mut excess = || Vec::from([(); 8].map(|()| OVERSHOOT * law(uniform())));
-            let alarms = (0..20_000).filter(|_| is_refuted_by_betting(Some(&excess()), 0.01));
+        for inverse in inverses {
+            let mut excess = || [(); 8].map(|()| OVERSHOOT * inverse(uniform()));
+            let alarms = (0..20_000).filter(|_| is_refuted_by_betting(&excess(), 0.01));
             let alarms = alarms.count();
             assert!(alarms <= 243, "{alarms}");
         }
@@ -343,12 +323,12 @@ mod tests {
 
     #[test]
     fn refutes_claims_that_are_far_off() {
-        let missed = |excess: &[f64]| is_refuted_by_betting(Some(excess), 1e-3 / 20.0);
+        let missed = |excess: &[f64]| is_refuted_by_betting(excess, 1e-3 / 20.0);
         assert!(missed(&[8.0; 8]) && missed(&[15.0, 9.0, 22.0, 12.0, 7.0, 18.0, 30.0, 11.0]));
         assert!(!missed(&[2.0; 8]) && !missed(&[1000.0]) && !missed(&[]));
-        assert!(!is_refuted_by_betting(None, 1e-3));
         assert!(missed(&[f64::INFINITY; 8]) && !missed(&[f64::NAN; 8]));
     }
+
     #[test]
     fn judges_claims_that_no_job_is_above() {
         let jobs = 1e5;

@@ -1,7 +1,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{ClassResult, Estimate, Histogram};
+use super::quantiles::Histogram;
+use super::{ClassResult, Estimate};
 
 /// A quantity of a class that is watched, and its threshold.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -47,11 +48,10 @@ pub struct Watched {
 }
 
 impl Watched {
-    /// Returns the fraction that is above the threshold. The interval is corrected for small
-    /// samples with the rule of three: if the fraction is `3/n`, the probability that none of n
-    /// independent jobs is above the threshold is 5 %, because `(1 − p)^n = 0.05`. Jobs that arrive
-    /// together also wait together, so `n` is the number of independent jobs that would give the
-    /// mean the same precision. Response times are assumed to vary like exponential ones.
+    /// Returns the fraction above the threshold, with an interval that is corrected for small
+    /// samples by the rule of three: if the fraction is `3/n`, none of n independent jobs is above
+    /// it with a probability of 5 %. Jobs that arrive together wait together, so `n` independent
+    /// jobs would give the mean the same precision. Response times are treated as exponential.
     pub fn known<C>(&self, own: &ClassResult<C>) -> Option<Estimate> {
         let above = self.above?;
         let waits = own.waits.as_ref().map(Histogram::variance);
@@ -71,15 +71,12 @@ impl Watched {
 
 struct Watcher {
     threshold: Threshold,
-    /// The value is 1 while there are more jobs.
     more: Meter,
-    /// The number of jobs in the bucket that took longer.
     longer: f64,
 }
 
 pub struct Watchers {
     of_class: Vec<Vec<Watcher>>,
-    /// In the order of the values of [`Watchers::collect`].
     pub watches: Vec<Watch>,
 }
 
@@ -97,7 +94,6 @@ impl Watchers {
         }
     }
 
-    /// Sets the number of jobs of class i, `at` after the start of the bucket.
     pub fn number(&mut self, i: usize, present: u64, at: f64) {
         for watcher in &mut self.of_class[i] {
             if let Threshold::Number(most) = watcher.threshold {
@@ -123,25 +119,14 @@ impl Watchers {
     }
 }
 
-/// The first moment `Σ Δ t` of all jumps `Δ` of a value at the times `t` since an origin. The
-/// integral up to `T` is then equal to `value·T − Σ Δ t`, so that a constant value has no cost.
+/// The first moment `Σ Δ t` of the jumps `Δ` of a value at the times `t` since an origin. The
+/// integral up to `T` is `value·T − Σ Δ t`, so that a constant value has no cost.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct FirstMoment(f64);
 
 impl FirstMoment {
-    /// Adds 1, `at` after the origin.
+    /// Adds `by`, `at` after the origin. If `by` is the constant ±1, the product costs nothing.
     #[inline(always)]
-    pub fn rise(&mut self, at: f64) {
-        self.0 += at;
-    }
-
-    /// Subtracts 1, `at` after the origin.
-    #[inline(always)]
-    pub fn fall(&mut self, at: f64) {
-        self.0 -= at;
-    }
-
-    /// Adds `by`, `at` after the origin.
     pub fn jump(&mut self, by: f64, at: f64) {
         self.0 += by * at;
     }

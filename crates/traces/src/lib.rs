@@ -1,14 +1,13 @@
-//! Reads the log of a real cluster, and can be used to replay its jobs with a different policy.
+//! Reads the log of a real cluster, and replays its jobs with a different policy.
 //!
 //! - A [`Trace`](trace::Trace) is a log that is being read. Its format is detected, and each line
-//!   that is not used as it is written is counted in an [`Account`](trace::Account).
+//!   that is not used as written is counted in an [`Account`](trace::Account).
 //! - A [`Log`](replay::Log) contains all of the jobs of a trace and the servers of the cluster.
-//! - The function [`replay`](replay::replay) is used to submit the jobs of a log again with a
-//!   different rule. The results for each job are returned by [`visits`](replay::visits).
+//! - The function [`replay`](replay::replay) submits the jobs of a log again with a different rule.
+//!   The results for each job are returned by [`visits`](replay::visits).
 //!
 //! In the example, a cluster with four processors runs three jobs. The third job was started at
-//! time 20, but one of the processors was already free at time 10, so First-Fit starts it at that
-//! time.
+//! time 20, but a processor was already free at time 10, so First-Fit starts it then.
 //!
 //! ```
 //! use synth_multiresource::simulator::Contender;
@@ -30,8 +29,6 @@
 //! assert_eq!(starts, [0.0, 10.0, 10.0]);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
-//!
-//! # Where to read next
 //!
 //! The modules [`trace`] and [`replay`] explain how times and demands are represented. The
 //! supported formats are described in `docs/traces.md`.

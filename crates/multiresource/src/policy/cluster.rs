@@ -15,7 +15,7 @@ impl System {
         self.queue_changed(i);
         self.queued.length -= 1;
         self.vacant.push(job.slot);
-        self.types[i].present.fall(now - self.origin);
+        self.types[i].present.jump(-1.0, now - self.origin);
         self.withdrawn += 1;
         self.account();
         true
@@ -30,7 +30,7 @@ impl System {
         self.set_limit(job, limit);
         self.enqueue(i, job);
         self.queued.length += 1;
-        self.types[i].present.rise(now - self.origin);
+        self.types[i].present.jump(1.0, now - self.origin);
         self.withdrawn -= 1;
         self.account();
         job

@@ -55,7 +55,7 @@ impl System {
         let at = now - self.origin;
         let own = &mut self.types[i];
         own.waiting.push_back(Ticket::new(number, slot));
-        own.present.rise(at);
+        own.present.jump(1.0, at);
         if own.waiting.len() == 1 {
             self.queued.set_oldest(i, Some(number));
         }
@@ -106,7 +106,7 @@ impl System {
         self.entries[slot as usize].place = WAITING;
         self.vacant.push(slot);
         let at = now - self.origin;
-        self.types[i].present.fall(at);
+        self.types[i].present.jump(-1.0, at);
         self.counters.completions += 1;
         self.ended = (job, now - entry.started);
         self.account();

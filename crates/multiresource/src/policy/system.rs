@@ -308,7 +308,7 @@ impl System {
         self.queued.length -= 1;
         let at = self.now - self.origin;
         self.types[i].running += 1;
-        self.types[i].busy.rise(at);
+        self.types[i].busy.jump(1.0, at);
         let entry = &mut self.entries[slot as usize];
         entry.place = self.pools.join(i, slot);
         entry.work += self.now;
@@ -342,7 +342,7 @@ impl System {
         }
         let at = self.now - self.origin;
         self.types[i].running -= 1;
-        self.types[i].busy.fall(at);
+        self.types[i].busy.jump(-1.0, at);
     }
 
     pub(super) fn violate(&mut self, violation: Violation) {

@@ -57,7 +57,7 @@ impl Engine {
     fn step(&mut self) {
         let arrival = self.coming.peek();
         let (now, due) = self.server.next_event(arrival.time);
-        while now >= self.recorder.series.next_tick() {
+        while now >= self.recorder.series.next_tick {
             self.tick(now);
         }
         match due {
@@ -87,7 +87,7 @@ impl Engine {
     #[cold]
     fn tick(&mut self, now: f64) {
         let series = &mut self.recorder.series;
-        let length = series.tick_length();
+        let length = series.tick;
         let Passed { count, at, closes } = series.pass(now);
         let system = &mut self.server.system;
         system.advance(at);
@@ -155,7 +155,7 @@ impl Replication for Engine {
     type Violation = Violation;
 
     fn begin_with(&mut self, jobs: &[u64]) {
-        self.coming.begin_with(jobs);
+        self.coming.arrivals.begin_with(jobs);
     }
 
     fn run(&mut self, events: u64, crowd: u64, stopped: impl Fn() -> bool) {

@@ -68,7 +68,10 @@ pub(super) fn classes_of_fleet(fleet: &Fleet) -> Vec<JobClass> {
     };
     let classes = classes(fleet.envelope()).into_iter().zip(fleet.types());
     classes
-        .map(|(class, own)| class.demanding(part(own)))
+        .map(|(class, own)| JobClass {
+            demands: part(own),
+            ..class
+        })
         .collect()
 }
 

@@ -27,8 +27,7 @@ impl<M, C> Cell<M, C> {
         }
     }
 
-    /// Returns whether the cell is that of this policy at this load.
-    pub fn is_of(&self, policy: &str, load: f64) -> bool {
+    pub(super) fn is_of(&self, policy: &str, load: f64) -> bool {
         self.policy == policy && self.load.to_bits() == load.to_bits()
     }
 }

@@ -132,13 +132,12 @@ pub fn differences(there: &impl Serialize, here: &impl Serialize, ignored: &[&st
     found
 }
 
-/// The maximum number of shards; a larger number is probably a typing error.
-const MOST: usize = 100_000;
+/// A larger number of shards is probably a typing error.
+const MAX_SHARDS: usize = 100_000;
 
 /// One of several shards.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shard {
-    /// Starts at 1.
     pub(super) number: usize,
     pub(super) of: usize,
 }
@@ -147,11 +146,10 @@ impl Shard {
     /// Returns shard `number` (from 1) of `of`; `None` if there is no such shard.
     #[must_use]
     pub fn new(number: usize, of: usize) -> Option<Self> {
-        ((1..=of).contains(&number) && of <= MOST).then_some(Shard { number, of })
+        ((1..=of).contains(&number) && of <= MAX_SHARDS).then_some(Shard { number, of })
     }
 
-    /// Returns `true` if item `n` (from 0) is in this shard. The items are assigned to shards in
-    /// turn.
+    /// Returns `true` if item `n` (from 0) is in this shard when items are assigned in turn.
     #[must_use]
     pub fn has(self, n: usize) -> bool {
         n % self.of + 1 == self.number
@@ -168,7 +166,7 @@ impl FromStr for Shard {
             Shard::new(number.trim().parse().ok()?, of.trim().parse().ok()?)
         });
         numbers.ok_or_else(|| {
-            format!("`{text}` is not a valid shard: give its number (from 1) and the number of shards (at most {MOST}), such as 3/8")
+            format!("`{text}` is not a valid shard: give its number (from 1) and the number of shards (at most {MAX_SHARDS}), such as 3/8")
         })
     }
 }
@@ -179,11 +177,9 @@ impl fmt::Display for Shard {
     }
 }
 
-/// Returns the number of the shard for each cell of [`SweepHeader::cells`], starting at 1. The
-/// cells are sorted by their work in descending order, and each of them is assigned to the shard
-/// that has the least work so far. The largest work of a shard is then at most 4/3 of the minimum
-/// (R. L. Graham, SIAM Journal on Applied Mathematics 17, 1969). The work is an integer, so that
-/// the result is the same on all machines.
+/// Returns the shard (from 1) of each cell of [`SweepHeader::cells`]. In descending order of work
+/// (an integer, for equal results on all machines), each cell is assigned to the shard with the
+/// least, so that the most is at most 4/3 of the optimum (Graham, SIAM J. Appl. Math. 17, 1969).
 #[must_use]
 pub(super) fn deal(header: &SweepHeader, shards: usize) -> Vec<usize> {
     let work: Vec<u64> = header.cells().map(|(_, load)| header.work(load)).collect();
@@ -201,8 +197,7 @@ pub(super) fn deal(header: &SweepHeader, shards: usize) -> Vec<usize> {
 }
 
 impl SweepHeader {
-    /// Returns the index of the policy and the load of each cell, in the order in which a single
-    /// process runs them.
+    /// Returns the policy's index and the load of each cell, in the order of a single process.
     pub fn cells(&self) -> impl Iterator<Item = (usize, f64)> {
         let policies = 0..self.policies.len();
         let of = move |&load: &f64| policies.clone().map(move |n| (n, load));
@@ -212,7 +207,6 @@ impl SweepHeader {
     /// Formats a load for display: `ρ = 0.9`.
     #[must_use]
     pub fn place(&self, load: f64) -> String {
-        // If a percentage is divided by 100, there may be a rounding error, which is removed here.
         let rounded = (load * 1e10).round() / 1e10;
         format!("ρ = {}", if load > 1e-6 { rounded } else { load })
     }
@@ -237,11 +231,9 @@ impl SweepHeader {
         )
     }
 
-    /// Returns an estimate of the number of events that are needed for a cell. It is the number of
-    /// events that an `M/M/1` queue needs for the given precision of the mean number of jobs in the
-    /// system, `4 z² (1+ρ) / ((1−ρ)² ε²)` with `z = 1.96`. This follows from the asymptotic
-    /// variance `2ρ(1+ρ)/(1−ρ)⁴` (W. Whitt, Management Science 35(11), 1989). The number is rounded
-    /// up to the next check of the precision, and is limited by the budget.
+    /// Returns an estimate of the events of a cell, rounded up to the next check: an `M/M/1` queue
+    /// needs `4 z² (1+ρ) / ((1−ρ)² ε²)` with `z = 1.96`, because the asymptotic variance of the
+    /// number of jobs is `2ρ(1+ρ)/(1−ρ)⁴` (W. Whitt, Management Science 35(11), 1989).
     #[must_use]
     pub fn work(&self, load: f64) -> u64 {
         const Z: f64 = 1.96;
@@ -281,10 +273,8 @@ mod tests {
 
     #[test]
     fn differences_have_paths_and_values() {
-        let (one, mut other) = (
-            SweepHeader::sample(&["fcfs"]),
-            SweepHeader::sample(&["fcfs"]),
-        );
+        let one = SweepHeader::sample(&["fcfs"]);
+        let mut other = one.clone();
         assert!(differences(&one, &other, &[]).is_empty());
         other.settings.seed = 2;
         other.policies[0].digest = Some("sha256:1".into());
@@ -300,19 +290,7 @@ mod tests {
 
     #[test]
     fn rejects_invalid_shards() {
-        for text in [
-            "0/4",
-            "5/4",
-            "a/b",
-            "1/0",
-            "0/0",
-            "3",
-            "-1/4",
-            "1/2/3",
-            "",
-            "1/1000000",
-            "1.5/4",
-        ] {
+        for text in "0/4 5/4 a/b 1/0 0/0 3 -1/4 1/2/3  1/1000000 1.5/4".split(' ') {
             let refused = text.parse::<Shard>();
             assert!(
                 refused.is_err_and(|why| why.contains("such as 3/8")),

@@ -1,8 +1,6 @@
-//! The journal of a comparison, which is a file of JSON lines next to the output file. Each cell is
-//! on the disk before the next cell is started. The part of a shard is a file with the same lines,
-//! but it starts with a [`PartHeading`] that contains the whole plan, and it ends with a line that
-//! marks it as complete. While its cells are run, it is the journal of its shard. Each line has a
-//! checksum.
+//! The journal of a comparison: JSON lines with checksums, in a file next to the output. Each cell
+//! is on the disk before the next one is started. The part of a shard, which is also its journal,
+//! begins with a [`PartHeading`] of the whole plan, and ends with a line that marks it as complete.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
@@ -31,16 +29,12 @@ pub struct Share {
 pub struct PartHeading {
     /// The kind of workload.
     pub kind: String,
-    /// `synth-part`.
-    pub format: String,
-    /// The version of the file format.
-    pub version: u32,
-    /// The number of the shard, from 1.
-    pub shard: usize,
-    /// The number of shards.
-    pub shards: usize,
+    pub(super) format: String,
+    pub(super) version: u32,
+    pub(super) shard: usize,
+    pub(super) shards: usize,
     /// `sha256:…` of the plan, which is equal in all parts of a comparison.
-    pub plan: String,
+    pub(super) plan: String,
     /// The comparison.
     pub comparison: SweepHeader,
     /// The text of the workload, so that merging needs no other file.
@@ -51,7 +45,6 @@ pub struct PartHeading {
 #[serde(deny_unknown_fields)]
 pub(super) struct End {
     pub complete: bool,
-    /// The number of cells before this line.
     pub cells: usize,
 }
 
@@ -116,9 +109,8 @@ impl Journal {
         output.with_file_name(name)
     }
 
-    /// Creates a journal. If it is resumed, the existing file is opened and its cells are returned.
-    /// The comparison is identified by `about`, in which the values of the keys in `ignored` may be
-    /// different.
+    /// Creates a journal, or resumes it and returns its cells. The comparison is identified by
+    /// `about`, in which the values of the keys in `ignored` may differ.
     ///
     /// # Errors
     /// Returns an error if there is a journal that should not be resumed, if it belongs to a
@@ -144,7 +136,7 @@ impl Journal {
         }
         let there = journal.whole();
         let there = there.map_err(|why| refused(&journal.path, &why))?;
-        // If there is no complete line, for example because the disk was full, nothing is lost.
+        // Without a complete line, for example because the disk was full, nothing is lost.
         if !there.is_empty() && !resume {
             return Err(JournalError(format!(
                 "{name} holds finished cells of an earlier comparison: give --resume to continue it, or delete it to start again"
@@ -165,7 +157,6 @@ impl Journal {
         Ok((journal, cells))
     }
 
-    /// Returns the complete lines, and truncates the file after them.
     fn whole(&mut self) -> io::Result<Vec<u8>> {
         let mut bytes = Vec::new();
         self.file.read_to_end(&mut bytes)?;
@@ -181,11 +172,7 @@ impl Journal {
     }
 
     /// Writes a finished cell to the file, and waits until it is on the disk. Returns `false` if it
-    /// has a number that cannot be represented in JSON. In this case, the cell is not stored and
-    /// will run again.
-    ///
-    /// # Errors
-    /// Returns an error if the file cannot be written.
+    /// has a number that cannot be represented in JSON; then it is not stored and will run again.
     pub fn append<T: Serialize + DeserializeOwned>(&mut self, cell: &T) -> Opened<bool> {
         let text = text_of(cell)?;
         let is_kept = serde_json::from_str::<T>(&text).is_ok();
@@ -204,9 +191,6 @@ impl Journal {
     }
 
     /// Completes the part of a shard, moves it to `output`, and returns the number of its cells.
-    ///
-    /// # Errors
-    /// Returns an error if the file cannot be written.
     pub fn complete(mut self, output: &Path) -> Opened<usize> {
         self.line(&End {
             complete: true,
@@ -216,10 +200,7 @@ impl Journal {
         Ok(self.cells)
     }
 
-    /// Deletes the journal after the comparison has been finished.
-    ///
-    /// # Errors
-    /// Returns an error if the file cannot be deleted.
+    /// Deletes the journal of a finished comparison.
     pub fn remove(self) -> Opened<()> {
         std::fs::remove_file(&self.path).map_err(|source| refused(&self.path, &source))
     }

@@ -9,11 +9,10 @@ use super::journal::{DAMAGED, End, JournalError, PartHeading, same};
 use synth_core::document::line::unsealed;
 use synth_core::document::{all_bytes_of, fault_of_json};
 
-const MOST_LINES: usize = 20;
-
 fn listed(lines: &[String]) -> String {
-    let some = lines[..lines.len().min(MOST_LINES)].join("\n  ");
-    match lines.len().saturating_sub(MOST_LINES) {
+    let shown = lines.len().min(20);
+    let some = lines[..shown].join("\n  ");
+    match lines.len() - shown {
         0 => some,
         more => format!("{some}\n  … and {more} more"),
     }
@@ -23,9 +22,7 @@ fn listed(lines: &[String]) -> String {
 struct Part {
     path: String,
     heading: PartHeading,
-    /// The lines of its cells, without their checksums.
     cells: Vec<String>,
-    /// The reason why the part is not complete.
     fault: Option<String>,
 }
 
@@ -74,8 +71,8 @@ impl Whole {
         let count = first.heading.shards;
         for n in (1..=count).filter(|n| !shards.contains_key(n)) {
             faults.push(format!("shard {n} of {count} is missing"));
-            let beside = Path::new(&first.path).with_file_name(format!("part-{n}.jsonl"));
-            commands.push(first.heading.command(n, &beside.display().to_string()));
+            let path = Path::new(&first.path).with_file_name(format!("part-{n}.jsonl"));
+            commands.push(first.heading.command(n, &path.display().to_string()));
         }
         if !faults.is_empty() {
             let (faults, commands) = (listed(&faults), listed(&commands));
@@ -121,10 +118,7 @@ impl Whole {
     }
 }
 
-/// Returns `true` if the complete part with this heading already exists.
-///
-/// # Errors
-/// Returns an error if the file is something else.
+/// Returns `true` if the complete part with this heading exists; an error for any other file.
 pub(super) fn is_there(output: &Path, heading: &PartHeading) -> Result<bool, JournalError> {
     if !output.exists() {
         return Ok(false);
@@ -156,7 +150,6 @@ impl Part {
         Ok(part)
     }
 
-    /// Adds the lines after the heading. The error is the reason why the part is not complete.
     fn take<'a>(&mut self, lines: impl Iterator<Item = &'a str>) -> Result<(), String> {
         let mut ended = false;
         for (n, line) in lines.enumerate() {

@@ -1,6 +1,5 @@
-//! This module compares policies at several loads and keeps a journal of the finished runs. It is
-//! possible to use several machines. The kind of workload implements [`Cells`], which creates the
-//! workload at a load and runs a policy.
+//! This module compares policies at several loads, on one or several machines, with a journal of
+//! the finished runs. A kind of workload implements [`Cells`].
 
 mod comparison;
 mod header;

@@ -14,11 +14,11 @@ use synth_core::artifact::Changes;
 
 /// Runs the cells of a comparison of one kind of workload.
 pub trait Cells {
-    /// The type of the workload at a load.
+    /// The workload at a load.
     type Scene;
-    /// Additional measurements that depend on the kind of workload.
+    /// Additional measurements for this kind of workload.
     type Measures: Clone + Serialize + DeserializeOwned;
-    /// Additional measurements for each class that depend on the kind of workload.
+    /// Additional measurements of a class for this kind of workload.
     type OfClass: Clone + Serialize + DeserializeOwned;
     /// An error that aborts the comparison.
     type Error: From<JournalError>;
@@ -26,8 +26,7 @@ pub trait Cells {
     /// Returns the workload at the load ρ; an error if it cannot be reached.
     fn scene(&self, load: f64) -> Result<Self::Scene, Self::Error>;
 
-    /// Runs the policy with this index in the header. If it cannot run or must be stopped, the
-    /// reason is returned as an error, and the other cells are still run.
+    /// Runs the policy with this index, or returns the reason why it cannot run; others still run.
     fn run(
         &self,
         scene: &Self::Scene,
@@ -45,19 +44,18 @@ pub struct Comparing<'a> {
     pub policies: &'a [String],
     /// How to treat policy files that were modified after they were written.
     pub changes: Changes,
-    /// The loads `ρ` in the range `(0, 1)`, which must be distinct. If there are none, the default
-    /// of [`Comparing::loads`] is used.
+    /// The distinct loads `ρ` in `(0, 1)`, or none for the default of [`Comparing::loads`].
     pub loads: &'a [f64],
     /// Stop conditions of a cell; requires at least two replications, and common sizes.
     pub settings: &'a Settings,
     /// The output file, with the journal next to it, and whether to resume from this journal.
     pub journal: Option<(&'a Path, bool)>,
-    /// The part of the cells to run, if not all. In this case, there are no exact means.
+    /// The part of the cells to run, if not all; then there are no exact means.
     pub share: Option<&'a Share>,
 }
 
 impl Comparing<'_> {
-    /// Returns the given loads, or default loads that are useful to distinguish policies.
+    /// Returns the given loads, or default loads at which policies differ.
     #[must_use]
     pub fn loads(&self) -> &[f64] {
         match self.loads {
@@ -102,9 +100,8 @@ pub struct SweepProgress<'a> {
     pub reached: Option<Progress>,
 }
 
-/// Runs the cells of a comparison or of a shard, load by load, except for the cells that are
-/// already in the journal. If a cell is interrupted, it is the last one and it is not stored. If a
-/// shard is resumed whose part is already complete, the part is not modified.
+/// Runs the cells of a comparison or of a shard, load by load, that are not in the journal yet. An
+/// interrupted cell is the last one, and is not stored. A part that is complete is not modified.
 ///
 /// # Errors
 /// Returns an error if a load cannot be reached, or if the journal cannot be read or written.
@@ -154,8 +151,7 @@ pub fn sweep<C: Cells>(
         let outcome = match runs.run(scene, n, &mut listener) {
             Err(why) => CellOutcome::Failure(why),
             Ok(mut run) => {
-                // If a run is interrupted, it may be precise by chance. Without the interruption,
-                // it would still have other results.
+                // An interrupted run may be precise by chance, but would have had other results.
                 if is_interrupted() {
                     run.ending = Ending::Interrupted;
                 }
@@ -186,7 +182,7 @@ pub fn sweep<C: Cells>(
     })
 }
 
-/// The finished cells and the journal for the others; `None` if the part is already complete.
+/// The journal and the finished cells, or `None` if the part is already complete.
 type Opened<T> = Option<(Option<Journal>, Vec<T>)>;
 
 fn open<T: DeserializeOwned>(

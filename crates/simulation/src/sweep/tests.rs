@@ -7,8 +7,8 @@ use std::sync::atomic::Ordering;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    CellOutcome, Cells, Comparing, Comparison, Journal, JournalError, Shard, Share, SweepHeader,
-    Whole, sweep,
+    CellOutcome, Cells, Comparing, Comparison, Journal, JournalError, Share, SweepHeader, Whole,
+    sweep,
 };
 use crate::{Progress, Run, Settings};
 use synth_core::artifact::Changes;
@@ -62,20 +62,13 @@ impl Cells for MadeUp {
     }
 }
 
+type Swept = Comparison<Nothing, Nothing>;
+
 fn swept(
     cells: &MadeUp,
-    journal: Option<&Path>,
-    resume: bool,
-) -> Result<Comparison<Nothing, Nothing>, JournalError> {
-    shared(cells, journal, resume, None)
-}
-
-fn shared(
-    cells: &MadeUp,
-    journal: Option<&Path>,
-    resume: bool,
+    journal: Option<(&Path, bool)>,
     share: Option<&Share>,
-) -> Result<Comparison<Nothing, Nothing>, JournalError> {
+) -> Result<Swept, JournalError> {
     let header = SweepHeader::sample(&["fast", "slow", "none"]);
     let request = Comparing {
         file: "",
@@ -83,7 +76,7 @@ fn shared(
         changes: Changes::Refused,
         loads: &[],
         settings: &cells.settings,
-        journal: journal.map(|output| (output, resume)),
+        journal,
         share,
     };
     sweep(header, cells, &request, |_| ())
@@ -92,19 +85,15 @@ fn shared(
 #[test]
 fn all_cells_run_load_by_load_and_are_ranked() {
     let cells = MadeUp::default();
-    let comparison = swept(&cells, None, false).unwrap();
-    let order: Vec<usize> = cells
-        .runs
-        .borrow()
-        .iter()
-        .map(|(policy, _)| *policy)
-        .collect();
+    let comparison = swept(&cells, None, None).unwrap();
+    let runs = cells.runs.borrow();
+    let order: Vec<usize> = runs.iter().map(|(policy, _)| *policy).collect();
     assert_eq!(order, [0, 1, 2, 0, 1, 2]);
     assert!(!comparison.interrupted);
     for at in &comparison.rankings {
         let names: Vec<&str> = at.ranking.order.iter().map(|r| &*r.policy).collect();
         assert_eq!(names, ["fast", "slow"]);
-        assert!(at.ranking.apart("fast", "slow"));
+        assert!(at.ranking.pair("fast", "slow").unwrap().apart);
         let failed = comparison.cell("none", at.load).map(|cell| &cell.outcome);
         assert!(matches!(failed, Some(CellOutcome::Failure(why)) if why == "it cannot"));
     }
@@ -118,32 +107,36 @@ fn an_interrupted_comparison_is_resumed() {
         interrupts: Some(3),
         ..MadeUp::default()
     };
-    let first = swept(&cut, Some(&output), false).unwrap();
+    let first = swept(&cut, Some((&output, false)), None).unwrap();
     assert!(first.interrupted);
     assert_eq!(first.cells.len(), 4);
     drop(first);
-    let refused = swept(&MadeUp::default(), Some(&output), false).unwrap_err();
+    let refused = swept(&MadeUp::default(), Some((&output, false)), None).unwrap_err();
     assert!(refused.to_string().contains("give --resume"), "{refused}");
     let rest = MadeUp::default();
-    let second = swept(&rest, Some(&output), true).unwrap();
+    let second = swept(&rest, Some((&output, true)), None).unwrap();
     assert_eq!(rest.runs.borrow().len(), 3);
-    let whole = swept(&MadeUp::default(), None, false).unwrap();
+    let whole = swept(&MadeUp::default(), None, None).unwrap();
     assert_eq!(text_of(&second), text_of(&whole));
     second.journal.unwrap().remove().unwrap();
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
 }
 
-fn text_of(comparison: &Comparison<Nothing, Nothing>) -> String {
+fn text_of(comparison: &Swept) -> String {
     serde_json::to_string(comparison).unwrap()
 }
 
-fn part(path: &Path, shard: &str, document: &str) {
-    let share = Share {
+fn share(shard: &str, document: &str) -> Share {
+    Share {
         shard: shard.parse().unwrap(),
         kind: "toy".into(),
         document: document.into(),
-    };
-    let swept = shared(&MadeUp::default(), Some(path), false, Some(&share)).unwrap();
+    }
+}
+
+fn part(path: &Path, shard: &str, document: &str) {
+    let share = share(shard, document);
+    let swept = swept(&MadeUp::default(), Some((path, false)), Some(&share)).unwrap();
     swept.journal.unwrap().complete(path).unwrap();
 }
 
@@ -159,7 +152,7 @@ fn parts(folder: &Path, shards: usize) -> Vec<PathBuf> {
 #[test]
 fn merged_parts_equal_a_single_process() {
     let folder = tempfile::tempdir().unwrap();
-    let whole = swept(&MadeUp::default(), None, false).unwrap();
+    let whole = swept(&MadeUp::default(), None, None).unwrap();
     for shards in [1, 2, 4, 6, 9] {
         let mut paths = parts(folder.path(), shards);
         paths.reverse();
@@ -176,13 +169,8 @@ fn resumes_existing_parts() {
     let folder = tempfile::tempdir().unwrap();
     let path = &parts(folder.path(), 2)[0];
     let again = |document: &str| {
-        let share = Share {
-            shard: Shard::new(1, 2).unwrap(),
-            kind: "toy".into(),
-            document: document.into(),
-        };
         let cells = MadeUp::default();
-        let swept = shared(&cells, Some(path), true, Some(&share));
+        let swept = swept(&cells, Some((path, true)), Some(&share("1/2", document)));
         swept.map(|swept| (cells.runs.borrow().len(), swept.journal.is_some()))
     };
     assert_eq!(again("a workload").unwrap(), (0, false));
@@ -204,9 +192,9 @@ fn rejects_parts_that_cannot_be_merged() {
     let at = |name: &str| folder.path().join(name);
     let refused = |paths: &[PathBuf]| Whole::read(paths).unwrap_err().to_string();
     let has = |text: &str, words: &[&str]| {
-        words
-            .iter()
-            .for_each(|word| assert!(text.contains(word), "{word}: {text}"));
+        for word in words {
+            assert!(text.contains(word), "{word}: {text}");
+        }
     };
 
     let missing = refused(&[good[1].clone()]);

@@ -52,10 +52,8 @@ impl Discipline for Fcfs {
     }
 }
 
-/// The measurements that are specific to an `M/M/1` queue.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Own {
-    /// The fraction of time that the server is busy.
     pub busy: Option<Estimate>,
 }
 
@@ -63,7 +61,7 @@ pub struct Own {
 pub fn run(rate: f64, settings: &Settings) -> Run<Own> {
     let size = SizeDistribution::Exponential { mean: Decimal::ONE };
     let queue = Queue {
-        classes: &[JobClass::poisson("a", rate, (1.0, &size), 1.0).demanding(vec![1.0])],
+        classes: &[JobClass::poisson("a", rate, (1.0, &size), vec![1.0], 1.0)],
         rates: &[rate],
         size: &size,
         servers: 1,

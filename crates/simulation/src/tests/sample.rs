@@ -4,7 +4,6 @@ use crate::sweep::SweepHeader;
 
 #[doc(hidden)]
 impl SweepHeader {
-    /// Returns the header of a comparison without results.
     pub fn sample(names: &[&str]) -> SweepHeader {
         let policy = |name: &&str| serde_json::json!({"name": name, "digest": null});
         let policies: Vec<Value> = names.iter().map(policy).collect();

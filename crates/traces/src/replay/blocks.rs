@@ -13,9 +13,8 @@ pub struct Interval {
     pub high: f64,
 }
 
-/// Bootstrap samples of blocks that start at random times (Künsch, 1989). Each draw has as many
-/// blocks as fit into the window. This preserves the dependence within a block. The same draws can
-/// be used for the ratio of two policies.
+/// Bootstrap samples of blocks that start at random times, which preserves the dependence within a
+/// block (Künsch, 1989). Two policies can use the same draws for their ratio.
 #[derive(Clone, Debug)]
 pub struct Blocks {
     /// The range of jobs in each block. There are `count` blocks for each draw.
@@ -23,24 +22,22 @@ pub struct Blocks {
     pub(super) count: usize,
 }
 
-/// The number of draws from which an interval is computed.
 const DRAWS: usize = 1000;
 
 /// The maximum number of blocks in a draw. In a longer window, the blocks are longer.
-const MOST: f64 = 4000.0;
+const MAX_BLOCKS: f64 = 4000.0;
 
 /// With fewer blocks, the variation of the draws does not show the error of the mean.
-const FEWEST: usize = 10;
+const MIN_BLOCKS: f64 = 10.0;
 
 impl Blocks {
-    /// Draws blocks of this length from a window, or of a larger length if there would be too many.
-    /// `submits` must be in ascending order and have the same unit. Returns `None` if there are no
-    /// jobs, or if fewer than ten blocks fit into the window.
+    /// Draws blocks of at least this length from a window. `submits` must be in ascending order and
+    /// have the same unit. `None` without jobs, or if fewer than ten blocks fit into the window.
     pub fn draw(submits: &[f64], window: [f64; 2], length: f64, seed: u64) -> Option<Self> {
         let [from, to] = window;
-        let length = length.max((to - from) / MOST);
+        let length = length.max((to - from) / MAX_BLOCKS);
         let count = ((to - from) / length).floor();
-        if count < FEWEST as f64 || submits.is_empty() || submits.len() > u32::MAX as usize {
+        if count < MIN_BLOCKS || submits.is_empty() || submits.len() > u32::MAX as usize {
             return None;
         }
         let count = count as usize;
@@ -54,8 +51,7 @@ impl Blocks {
         Some(Blocks { jobs, count })
     }
 
-    /// Returns the mean of these values (one per job) for each draw. The mean is `None` if there
-    /// are no jobs in the blocks of the draw.
+    /// Returns the mean of these values (one per job) for each draw, or `None` if it has no jobs.
     pub fn means(&self, values: impl Iterator<Item = f64>) -> Vec<Option<f64>> {
         let mut sum = 0.0;
         let sums = values.map(|value| {
@@ -82,10 +78,8 @@ impl Interval {
         draws.sort_unstable_by(f64::total_cmp);
         let last = draws.len().checked_sub(1)?;
         let at = |p: f64| draws[(p * last as f64).round() as usize];
-        Some(Interval {
-            low: at(0.025),
-            high: at(0.975),
-        })
+        let [low, high] = [0.025, 0.975].map(at);
+        Some(Interval { low, high })
     }
 
     /// Returns the interval of the ratio of two means that use the same draws.
@@ -96,8 +90,7 @@ impl Interval {
 }
 
 /// Concatenates random parts of this length \[ticks\], as many as there are in the span (Zakay and
-/// Feitelson, 2013). The parts are drawn with replacement, and do not include the jobs that were
-/// present when the log began. Returns `None` if there are fewer than two parts.
+/// Feitelson, 2013), drawn with replacement from the arrivals. `None` for fewer than two parts.
 pub fn resampled(
     jobs: &[ReplayJob],
     part: f64,

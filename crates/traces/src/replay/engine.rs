@@ -24,7 +24,7 @@ pub struct Replayed {
     /// The time at which each job departs, in the time of the policy.
     pub ends: Vec<f64>,
     /// Whether all jobs ran at full speed and were not interrupted, so that their starts are known.
-    pub runs_through: bool,
+    pub(super) runs_through: bool,
     /// Whether the policy uses clocks that are random.
     pub has_clocks: bool,
     /// The number of arrivals, completions and clocks.
@@ -45,16 +45,13 @@ pub enum ReplayError {
     Interrupted,
 }
 
-/// The number of events between calls of `goes_on`. If a rule is slow because of long queues, this
-/// may take a second.
+/// The number of events between calls of `goes_on`, which may take a second with long queues.
 const BURST: u64 = 1 << 10;
 
-/// If the clocks ring this many times without an arrival or a departure, no job is expected to be
-/// started any more.
+/// If the clocks ring this often without an arrival or a departure, no more starts are expected.
 const FUTILE: u64 = 10_000_000;
 
-/// Replays all jobs with the given policy. `goes_on` is called with the number of jobs that have
-/// been submitted, and returns whether to continue.
+/// Replays all jobs with this policy while `goes_on` of the number of submitted jobs is `true`.
 ///
 /// # Errors
 /// Returns an error if the policy does not support the jobs or does not start all of them, or if it
@@ -92,12 +89,10 @@ pub struct Walk<'a> {
     scene: &'a DecisionState<'a>,
     server: Server,
     next: usize,
-    /// The departure time of each submitted job, or NaN if it is still present.
     ends: Vec<f64>,
     service: RandomStream,
     decides_on_state: bool,
     events: u64,
-    /// The number of clocks that rang since the last arrival or departure.
     rings: u64,
 }
 
@@ -128,7 +123,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Replaces the policy at the given time. All events before this time must have been processed.
+    /// Replaces the policy at this time, before which all events must have been processed.
     pub fn hand_over(&mut self, policy: Box<dyn Policy>, time: f64) {
         self.server.system.advance(time);
         self.server.hand_over(policy);
@@ -144,8 +139,7 @@ impl<'a> Walk<'a> {
         self.server.policy()
     }
 
-    /// Returns the jobs that are present. For each of them, this is the index in the scene, the
-    /// start time if it is running, and its servers in a fleet.
+    /// Returns the present jobs: index in the scene, start time if running, and servers in a fleet.
     pub fn present(&self) -> Vec<(usize, Option<f64>, Vec<usize>)> {
         let system = &self.server.system;
         let mut present = Vec::new();
@@ -162,10 +156,9 @@ impl<'a> Walk<'a> {
         present
     }
 
-    /// Starts at a time at which the first jobs of the scene are present. For each of them, this
-    /// takes the start time if it is running, and its servers (empty if the system should choose
-    /// them). `occupied` contains the units of servers that are used by others. Times are in the
-    /// time of the policy.
+    /// Starts when the first jobs of the scene are `present`, with the start time and the servers
+    /// (empty if the system should choose them) of running jobs. Others use the `occupied` units of
+    /// servers. Times are in the time of the policy.
     pub fn from_present(
         scene: &'a DecisionState<'a>,
         present: &[(Option<f64>, &[usize])],
@@ -201,11 +194,8 @@ impl<'a> Walk<'a> {
         Walk::with_present(scene, system, policy, present.len())
     }
 
-    /// Runs until the jobs with the given indices have started or the time is `until`. Returns
-    /// their start times in the time of the policy, which are infinite if they were not started.
-    ///
-    /// # Errors
-    /// Returns an error if the policy made a decision that is not feasible.
+    /// Runs until the jobs with these indices have started or the time is `until`. Returns their
+    /// start times in the time of the policy, or infinity. Fails if a decision is not feasible.
     pub fn starts(&mut self, jobs: &[usize], until: f64) -> Result<Vec<f64>, ReplayError> {
         let count = jobs.iter().max().map_or(0, |last| last + 1);
         let mut starts = vec![f64::NAN; count];
@@ -238,13 +228,9 @@ impl<'a> Walk<'a> {
     ) -> Self {
         let mut service = Streams::new(scene.seed, 0).service;
         let decides_on_state = policy.decides_on_state();
+        let no_ends = Some(CompletionTimes::default());
         let server = match present {
-            0 => Server::new(
-                system,
-                policy,
-                Some(CompletionTimes::default()),
-                &mut service,
-            ),
+            0 => Server::new(system, policy, no_ends, &mut service),
             _ => Server::resume(system, policy, &mut service),
         };
         let mut ends = Vec::with_capacity(scene.jobs.len());
@@ -261,7 +247,6 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Checks the invariants, and returns the number of jobs that are present.
     fn audit(&mut self) -> Result<u64, ReplayError> {
         self.server.settle();
         let system = &self.server.system;
@@ -269,7 +254,6 @@ impl<'a> Walk<'a> {
         violation.map_or_else(|| Ok(system.jobs()), |why| Err(why.into()))
     }
 
-    /// Processes the next instant. Returns `false` if there is none.
     #[inline(always)]
     fn step(&mut self) -> bool {
         let (end, arrival) = (self.server.next_end(), self.arrival());
@@ -289,7 +273,6 @@ impl<'a> Walk<'a> {
         if until == f64::INFINITY {
             return false;
         }
-        // If they are at the same time, a completion comes before an arrival.
         let is_end = end <= arrival;
         if self.decides_on_state {
             self.instant(until, is_end)
@@ -299,12 +282,9 @@ impl<'a> Walk<'a> {
         true
     }
 
-    /// Does the same as [`Self::step`], but one of the clocks of the rule may ring first.
     fn step_with_clocks(&mut self, end: f64, arrival: f64) {
-        let bound = match end <= arrival {
-            true => f64::INFINITY,
-            false => arrival,
-        };
+        let is_end = end <= arrival;
+        let bound = if is_end { f64::INFINITY } else { arrival };
         let (now, due) = self.server.next_event(bound);
         if let Some(due) = due.filter(|due| !matches!(due, PendingEvent::End)) {
             self.server.happen(now, due, &mut self.service);
@@ -315,7 +295,6 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Processes all events of this instant, and then makes a single decision.
     fn instant(&mut self, now: f64, is_end: bool) {
         let mut event = self.happen(now, is_end);
         let mut is_alone = true;

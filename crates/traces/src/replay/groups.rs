@@ -30,16 +30,15 @@ pub struct Groups {
     work: Vec<f64>,
 }
 
-/// The lower bounds of the groups by size \[s\].
 const LENGTHS: [(f64, &str); 4] = [
     (0.0, "size below 1 min"),
     (60.0, "size 1 min to 1 h"),
     (3600.0, "size 1 h to 1 day"),
     (86_400.0, "size 1 day and more"),
 ];
-/// The maximum number of different amounts. If there are more, each group spans a factor of four.
+/// If there are more different amounts, each group spans a factor of four.
 const AMOUNTS: usize = 6;
-/// The number of users with a group of their own, which are those with the most work.
+/// The number of users with a group of their own: the users with the most work.
 const USERS: usize = 5;
 
 impl Groups {
@@ -65,15 +64,14 @@ impl Groups {
         Groups { ways, work }
     }
 
-    /// Returns the names of the groups and the group of each job, using the first criterion that
-    /// distinguishes between the jobs, if there is one.
+    /// Returns the groups and the group of each job by the first criterion that distinguishes jobs.
     pub fn first_way(&self) -> (&[String], &[u8]) {
         let first = self.ways.first();
         first.map_or((&[], &[]), |(names, of)| (names, of))
     }
 
-    /// Returns the results of each group for the jobs that were submitted in this range of seconds.
-    /// `visits` must contain all jobs of the log.
+    /// Returns the results of each group for the jobs submitted in this range of seconds. `visits`
+    /// must contain all jobs of the log.
     pub fn means(&self, visits: &[Visit], within: [f64; 2]) -> Vec<GroupResult> {
         let measured = || (0..visits.len()).filter(|n| visits[*n].is_within(within));
         let total: f64 = measured().map(|n| self.work[n]).sum();
@@ -101,7 +99,6 @@ impl Groups {
     }
 }
 
-/// Groups the kinds by the number of servers, or by the demand of the resource that is used most.
 fn amounts(log: &Log) -> (Vec<String>, Vec<u8>) {
     let (name, amounts): (&str, Vec<f64>) = if log.nodes.iter().any(|nodes| *nodes > 1) {
         ("nodes", log.nodes.iter().copied().map(f64::from).collect())

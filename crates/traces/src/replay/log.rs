@@ -6,11 +6,11 @@ use crate::trace::{
 /// A job that is replayed. All times are multiples of a tick.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ReplayJob {
-    /// The time between the beginning of the log and the submission \[ticks\], which is at least 0.
+    /// The time between the beginning of the log and the submission \[ticks\], ≥ 0.
     pub submit: f64,
-    /// The time for which the job holds its resources \[ticks\], which is at least 1.
+    /// The time for which the job holds its resources \[ticks\], ≥ 1.
     pub size: f64,
-    /// The time limit that is known when the job is submitted \[ticks\]. This is at least the size.
+    /// The time limit that is known when the job is submitted \[ticks\], at least the size.
     pub limit: f64,
     /// The recorded limit \[ticks\], or infinity. It may be used to determine the type of the job.
     pub promised: f64,
@@ -55,9 +55,8 @@ impl ReplayJob {
 /// A trace that has been read to its end.
 #[derive(Clone, Debug)]
 pub struct Log {
-    /// The `N ≥ 1` jobs to replay: first the jobs that were already running when the log began,
-    /// then the jobs that were waiting, and then all others. Each of these groups is in the order
-    /// of submission, and then in the order of the file.
+    /// The `N ≥ 1` jobs to replay: first the jobs that were running when the log began, then the
+    /// jobs that were waiting, and then all others, each in the order of submission and the file.
     pub jobs: Vec<ReplayJob>,
     /// The different demand vectors of the jobs, each of which has `R` values.
     pub vectors: Vec<Box<[f64]>>,
@@ -71,7 +70,7 @@ pub struct Log {
     pub begin: i64,
     /// Its format.
     pub format: TraceFormat,
-    /// Specifies how the lines of the file were used.
+    /// How the lines of the file were used.
     pub account: Account,
     /// The number of jobs of which only a part of the size is known. They are not replayed.
     pub censored: u64,
@@ -86,8 +85,8 @@ pub fn early(jobs: &[ReplayJob]) -> usize {
     jobs.partition_point(|job| job.seen.is_early())
 }
 
-/// Larger times may not be exact if they are stored in doubles.
-const LARGEST: i64 = 1 << 53;
+/// Larger times may not be exact in doubles.
+const MAX_EXACT: i64 = 1 << 53;
 
 impl Log {
     /// Reads a log and returns it with its name; `listener` receives progress messages.
@@ -107,8 +106,7 @@ impl Log {
     /// Reads a trace to its end. The `listener` is called with the number of jobs so far.
     ///
     /// # Errors
-    /// Returns the same errors as [`Trace::jobs`], or an error if no job can be replayed or if a
-    /// time is too large.
+    /// Returns the errors of [`Trace::jobs`], or an error if a time is too large or no job remains.
     pub fn read(trace: &mut Trace, mut listener: impl FnMut(usize)) -> Result<Self, TraceError> {
         let read = trace.jobs(|jobs| {
             listener(jobs);
@@ -128,7 +126,7 @@ impl Log {
         });
         let jobs = own.iter().map(|job| {
             let submit = job.submit - begin;
-            if submit >= LARGEST || job.size.max(job.limit) >= LARGEST as u64 {
+            if submit >= MAX_EXACT || job.size.max(job.limit) >= MAX_EXACT as u64 {
                 let why = "a time is 2^53 ticks or more, which cannot be counted exactly: omit the job, or write the trace in a coarser time unit";
                 return Err(TraceError::Refused(format!("line {}: {why}", job.line)));
             }
@@ -153,7 +151,7 @@ impl Log {
         })
     }
 
-    /// Creates a log for the given servers that does not contain any jobs.
+    /// Creates a log without jobs for the given servers.
     pub fn blank(servers: Servers, tick: Tick, format: TraceFormat) -> Self {
         Log {
             jobs: Vec::new(),
@@ -170,7 +168,7 @@ impl Log {
         }
     }
 
-    /// Creates a log that contains everything except for the jobs of a trace.
+    /// Creates a log of a trace without its jobs.
     pub fn without_jobs(trace: &Trace) -> Self {
         let demands = &trace.demands;
         Log {
@@ -193,7 +191,7 @@ impl Log {
         }
     }
 
-    /// Returns the jobs that arrive, which are all jobs that were not present when the log began.
+    /// Returns the jobs that were not present when the log began.
     pub fn arrivals(&self) -> &[ReplayJob] {
         &self.jobs[early(&self.jobs)..]
     }
@@ -203,8 +201,7 @@ impl Log {
         self.jobs.last().map_or(1.0, |job| job.submit.max(1.0))
     }
 
-    /// Returns the sum of size times demand of all arriving jobs, by resource (R) \[ticks ×
-    /// amount\].
+    /// Returns `Σ size · demand` over all arriving jobs, by resource (R) \[ticks × amount\].
     pub fn work(&self) -> Vec<f64> {
         let mut sizes = vec![0.0; self.vectors.len()];
         for job in self.arrivals() {

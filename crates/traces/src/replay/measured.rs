@@ -87,7 +87,7 @@ pub struct Visit {
     pub end: f64,
     /// The size.
     pub size: f64,
-    /// Limit.
+    /// The limit.
     pub limit: f64,
     /// The latency of the start, in which the job holds its resources but does not run yet.
     pub latency: f64,
@@ -102,7 +102,7 @@ pub struct Visit {
 }
 
 impl Visit {
-    /// Returns the response time, which is the time between the submission and the end.
+    /// Returns the time between the submission and the end.
     pub fn response(&self) -> f64 {
         self.wait + self.latency + self.size
     }
@@ -111,11 +111,6 @@ impl Visit {
     pub fn is_within(&self, [from, to]: [f64; 2]) -> bool {
         !self.is_early && (from..=to).contains(&self.submit)
     }
-
-    /// Returns the [`bounded_slowdown`].
-    pub fn bounded_slowdown(&self) -> f64 {
-        bounded_slowdown(self.response(), self.size)
-    }
 }
 
 /// Returns `max(1, response / max(size, 10 s))`.
@@ -123,8 +118,7 @@ pub fn bounded_slowdown(response: f64, size: f64) -> f64 {
     (response / size.max(SHORT)).max(1.0)
 }
 
-/// Returns the visits of all jobs in the order in which they were submitted. There are `per_second`
-/// ticks in a second.
+/// Returns the visits of all jobs in the order of submission, for `per_second` ticks in a second.
 pub fn visits<'a>(
     scene: &'a DecisionState<'_>,
     replayed: &'a Replayed,
@@ -132,7 +126,7 @@ pub fn visits<'a>(
 ) -> impl Iterator<Item = Visit> + 'a {
     let clock = scene.clock;
     let seconds = move |time: f64| clock.ticks(time) / per_second;
-    // If a job starts immediately, it must not have a wait that is only caused by rounding.
+    // A job that starts immediately must not wait because of rounding.
     let grain = clock.size(if scene.is_whole() { 0.0 } else { 1e-6 });
     let starts_known = if replayed.runs_through { 0.0 } else { f64::NAN };
     let visit = move |(n, (job, end)): (usize, (&ReplayJob, &f64))| {
@@ -165,8 +159,7 @@ pub fn passes(visits: &[Visit]) -> impl Iterator<Item = bool> {
 }
 
 impl WindowMeasures {
-    /// Returns the results for jobs that were submitted in this range of seconds. `visits` must
-    /// contain all of the jobs, which have the given kinds.
+    /// Returns the results for the jobs submitted in this range of seconds, from all visits.
     pub fn of(visits: &[Visit], window: [f64; 2], kinds: &DemandKinds) -> Self {
         let [from, to] = window;
         let first = visits.partition_point(|visit| visit.is_early || visit.submit < from);
@@ -188,7 +181,7 @@ impl WindowMeasures {
             jobs: own.len() as u64,
             mean_wait: total_wait / own.len() as f64,
             mean_response: mean(Visit::response),
-            mean_bounded_slowdown: mean(Visit::bounded_slowdown),
+            mean_bounded_slowdown: mean(|own| bounded_slowdown(own.response(), own.size)),
             wait_percentiles: percentiles(waits()),
             response_percentiles: percentiles(own.iter().map(Visit::response)),
             total_wait,
@@ -226,8 +219,7 @@ pub struct SeriesStep {
     pub used: Vec<f64>,
 }
 
-/// Returns the averages for steps of this length \[s\] from 0 to `span`. If the starts are unknown,
-/// the result is empty.
+/// Returns the averages for steps of this length \[s\] from 0 to `span`, if the starts are known.
 pub fn time_series(visits: &[Visit], span: f64, step: f64, kinds: &DemandKinds) -> Vec<SeriesStep> {
     if !starts_known(visits) {
         return Vec::new();
@@ -257,9 +249,8 @@ pub fn time_series(visits: &[Visit], span: f64, step: f64, kinds: &DemandKinds) 
 #[derive(Clone)]
 struct Averages {
     step: f64,
-    /// For each step, the amounts that are not present for all of the step.
+    /// The amounts that are not present for all of a step, and the changes at its start.
     parts: Vec<f64>,
-    /// For each step, the change of the amount that is present from its start on.
     changes: Vec<f64>,
 }
 

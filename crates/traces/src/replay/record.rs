@@ -11,9 +11,9 @@ struct Row {
     size: f64,
 }
 
-/// Parses a table that has the columns `type,arrival,size` in the time unit of a policy. The jobs
-/// are sorted by arrival and then by their order in the file, and the first one arrives at time 0.
-/// The kind of a job is an index in `types`, and its limit is equal to its size.
+/// Parses a table with the columns `type,arrival,size` in the time unit of a policy. The jobs are
+/// sorted by arrival and then by their order in the file, and the first one arrives at time 0. The
+/// kind of a job is an index in `types`, and its limit is its size.
 ///
 /// # Errors
 /// Returns an error with the line if a column is missing, if a type is unknown, if a time is
@@ -25,9 +25,8 @@ pub fn record(text: &[u8], types: &[&str]) -> Result<Vec<ReplayJob>, String> {
     let mut jobs = Vec::new();
     for found in reader.records() {
         let found = found.map_err(|why| why.to_string())?;
-        let row: Row = found
-            .deserialize(Some(&header))
-            .map_err(|why| format!("{why}; the columns type, arrival and size are required"))?;
+        let wrong = |why| format!("{why}; the columns type, arrival and size are required");
+        let row: Row = found.deserialize(Some(&header)).map_err(wrong)?;
         let line = found.position().map_or(0, csv::Position::line);
         for (time, column) in [(row.arrival, "arrival"), (row.size, "size")] {
             if !(time >= 0.0 && time.is_finite()) {
@@ -64,9 +63,8 @@ mod tests {
     fn sorts_jobs_by_arrival_then_file_order() {
         let text = "wait,size,type,arrival\n0,3,big,7.5\n1,2,small,5\n2,1,big,5\n,0,small,1e1\n";
         let jobs = record(text.as_bytes(), &TYPES).unwrap();
-        let found = jobs
-            .iter()
-            .map(|job| (job.submit, job.size, job.kind, job.line));
+        let found = jobs.iter();
+        let found = found.map(|job| (job.submit, job.size, job.kind, job.line));
         let expected = [
             (0.0, 2.0, 0, 3),
             (0.0, 1.0, 1, 4),

@@ -5,11 +5,11 @@ use super::speed::Clock;
 use crate::trace::Observed;
 use synth_core::document::DocumentError;
 use synth_core::number::Decimal;
-use synth_multiresource::policy::{Job as Come, System};
+use synth_multiresource::policy::{Job, System};
 use synth_multiresource::workload::{Fleet, FleetDocument, JobDocument, SizeInformation, Workload};
 use synth_queues::distribution::SizeDistribution;
 
-/// The demands of jobs, which are either exact or rounded to those of the types.
+/// The demands of jobs, which are exact, or are the demands of their types.
 #[derive(Clone, Debug)]
 pub struct DemandKinds {
     /// The name and demand (R) of each kind.
@@ -85,16 +85,16 @@ pub struct DecisionState<'a> {
     pub types: Vec<u32>,
     /// Servers and types.
     pub fleet: Fleet,
-    /// The clock that is used to convert ticks to the time of the policy.
+    /// The conversion from ticks to the time of the policy.
     pub clock: Clock,
     /// The time for which a job holds its resources before it runs, or the mean of `drawn`, in the
     /// time of the policy. Rules that plan by limits add it to the limits.
     pub latency: f64,
-    /// The latency of the start for each job. Empty if it is the same for all jobs.
+    /// The start latency of each job; empty if it is the same for all jobs.
     pub drawn: Vec<f64>,
-    /// Whether jobs have no limit if there is none in the log. Otherwise, their size is used.
+    /// Whether jobs without a limit in the log have none. Otherwise, their size is used.
     pub promised: bool,
-    /// The seed that is used for the clocks of the policy.
+    /// The seed for the clocks of the policy.
     pub seed: u64,
 }
 
@@ -113,7 +113,7 @@ impl<'a> DecisionState<'a> {
         }
     }
 
-    /// Creates the same state, but jobs have no limit if there is none in the log.
+    /// Creates the same state, but jobs without a limit in the log have none.
     pub fn promised(jobs: &'a [ReplayJob], types: Vec<u32>, fleet: Fleet, clock: Clock) -> Self {
         DecisionState {
             promised: true,
@@ -129,7 +129,6 @@ impl<'a> DecisionState<'a> {
         self.drawn.get(n).copied().unwrap_or(self.latency)
     }
 
-    /// Returns the time for which job `n` holds its resources, in the time of the policy.
     pub(super) fn held(&self, n: usize) -> f64 {
         self.clock.size(self.jobs[n].size) + self.latency(n)
     }
@@ -140,46 +139,37 @@ impl<'a> DecisionState<'a> {
     }
 
     #[inline(always)]
-    pub(super) fn arrive(&self, n: usize, now: f64, system: &mut System) -> Come {
-        let come = system.arrive_sized(self.type_of(n), now, self.held(n));
-        system.set_limit(come, self.limit(n));
-        system.set_user(come, self.jobs[n].user);
-        come
+    pub(super) fn arrive(&self, n: usize, now: f64, system: &mut System) -> Job {
+        let job = &self.jobs[n];
+        let arrived = system.arrive_sized(self.type_of(n), now, self.held(n));
+        let own = job.own_limit();
+        let limit = if self.promised { own } else { job.limit };
+        system.set_limit(arrived, self.clock.size(limit) + self.latency);
+        system.set_user(arrived, job.user);
+        arrived
     }
 
-    /// Starts the jobs that were running when the log began. The largest jobs are started first, so
-    /// that their servers are not used by small jobs. If a job does not fit, it waits. The number
-    /// of all these jobs is returned.
+    /// Starts the jobs that were running when the log began, and returns their number. Large jobs
+    /// are first, so that small jobs do not use their servers. If a job does not fit, it waits.
     pub(super) fn begun(&self, mut system: System) -> (System, usize) {
         let run = |job: &&ReplayJob| job.seen == Observed::Initial;
         let count = self.jobs.iter().take_while(run).count();
-        let come = (0..count).map(|n| (self.type_of(n), self.arrive(n, 0.0, &mut system)));
-        let mut come: Vec<(usize, Come)> = come.collect();
+        let jobs = (0..count).map(|n| (self.type_of(n), self.arrive(n, 0.0, &mut system)));
+        let mut jobs: Vec<(usize, Job)> = jobs.collect();
         let shares = self.fleet.envelope().dominant_shares();
-        come.sort_by(|(a, _), (b, _)| shares[*b].total_cmp(&shares[*a]));
-        for (i, job) in come {
+        jobs.sort_by(|(a, _), (b, _)| shares[*b].total_cmp(&shares[*a]));
+        for (i, job) in jobs {
             if system.fits(i) {
                 system.start_job(i, job);
             }
         }
         (system, count)
     }
-
-    /// Returns the limit of that time, in the time of the policy.
-    pub(super) fn limit(&self, n: usize) -> f64 {
-        let job = &self.jobs[n];
-        let own = job.own_limit();
-        let limit = if self.promised { own } else { job.limit };
-        self.clock.size(limit) + self.latency
-    }
 }
 
 /// Returns a workload for these jobs, with a type for each kind that is used by a job, and the type
-/// of each kind. `latency` is the latency of the start in the time of the policy. If `sizes` is
-/// `true`, the policy knows the size of each job, otherwise only its limit.
-///
-/// # Errors
-/// Returns an error if the workload is not valid.
+/// of each kind. `latency` is the start latency in the time of the policy. The policy knows the
+/// size of each job if `sizes` is `true`, otherwise only its limit.
 pub fn replay_workload(
     log: &Log,
     jobs: &[ReplayJob],

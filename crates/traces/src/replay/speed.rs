@@ -17,8 +17,7 @@ pub struct Speed {
 /// The maximum relative error of [`Speed::near`].
 const NEAR: f64 = 1e-4;
 
-/// The largest numerator and denominator.
-const LARGEST: u64 = 1_000_000;
+const MAX_TERM: u64 = 1_000_000;
 
 impl Speed {
     /// The recorded speed.
@@ -34,22 +33,21 @@ impl Speed {
     /// Parses `5/4`, `2` or `1.25`; the error has the expected syntax.
     pub fn parse(text: &str) -> Result<Self, String> {
         let part = |text: &str| Decimal::parse(text.trim()).ok().map(Decimal::exact);
-        let whole = |n: &BigInt| n.to_u64().filter(|n| (1..=LARGEST).contains(n));
+        let whole = |n: &BigInt| n.to_u64().filter(|n| (1..=MAX_TERM).contains(n));
         let speed = || {
             let (a, b) = text.split_once('/').unwrap_or((text, "1"));
             let ratio = part(a)? / part(b).filter(|b| !b.is_zero())?;
             Some(Speed::new(whole(ratio.numer())?, whole(ratio.denom())?))
         };
         speed().ok_or_else(|| format!(
-            "`{text}` is not a valid speed: write a fraction of whole numbers up to {LARGEST}, such as 5/4, or a number such as 1.25"
+            "`{text}` is not a valid speed: write a fraction of whole numbers up to {MAX_TERM}, such as 5/4, or a number such as 1.25"
         ))
     }
 
     /// Returns the fraction with the smallest denominator whose relative difference from the ratio
-    /// is at most `1e-4` (continued fractions). Returns `None` if the ratio is not between `1e-6`
-    /// and `1e6`.
+    /// is at most `1e-4` (continued fractions); `None` for ratios outside `1e-6` to `1e6`.
     pub fn near(ratio: f64) -> Option<Self> {
-        if !(1.0 / LARGEST as f64..=LARGEST as f64).contains(&ratio) {
+        if !(1.0 / MAX_TERM as f64..=MAX_TERM as f64).contains(&ratio) {
             return None;
         }
         let (mut before, mut last) = ([0, 1], [1, 0]);
@@ -84,13 +82,11 @@ impl std::fmt::Display for Speed {
 /// A conversion from the ticks of a trace to the time of a policy.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Clock {
-    /// The integer by which submissions are multiplied.
+    /// Submissions and sizes are multiplied by these integers and divided by `per`.
     submit: f64,
-    /// The integer by which sizes are multiplied.
     size: f64,
-    /// The divisor of both of them, which is 1 if times are integers.
     per: f64,
-    /// The number of units of the policy's time in a tick.
+    /// The units of the policy's time in a tick.
     unit: f64,
     whole: bool,
 }
@@ -107,9 +103,8 @@ impl Clock {
         }
     }
 
-    /// Creates a clock that uses the unit of a workload, which has this number of ticks. Times are
-    /// only integers if the numerator of the speed multiplied by this number is 1. Otherwise,
-    /// simultaneous events may become separate because of rounding.
+    /// Creates a clock for the unit of a workload, which has this number of ticks. Unless it times
+    /// the numerator of the speed is 1, rounding may separate simultaneous events.
     pub fn in_units(speed: Speed, ticks: f64) -> Self {
         let whole = Clock::whole(speed);
         let per = whole.size * ticks;
@@ -129,8 +124,7 @@ impl Clock {
         }
     }
 
-    /// Returns `true` if all times are whole numbers.
-    pub fn is_whole(&self) -> bool {
+    pub(super) fn is_whole(&self) -> bool {
         self.whole
     }
 
@@ -149,7 +143,7 @@ impl Clock {
         time / self.unit
     }
 
-    /// Returns `true` if the given time \[ticks\] is still exact after it has been scaled.
+    /// Returns `true` if this time \[ticks\] is still exact when scaled.
     pub fn holds(&self, ticks: f64) -> bool {
         ticks * self.submit.max(self.size) < 9_007_199_254_740_992.0
     }
@@ -165,7 +159,7 @@ pub struct ExactDuration {
 const MOST_PARTS: u64 = 1_000_000;
 
 impl ExactDuration {
-    /// Converts seconds. Returns `None` if a tick would need to have more than a million parts.
+    /// Converts seconds; `None` if a tick would need more than a million parts.
     pub fn of_seconds(time: Decimal, per_second: u64) -> Option<Self> {
         let ticks = time.exact() * BigInt::from(per_second);
         let parts = ticks.denom().to_u64().filter(|n| *n <= MOST_PARTS)?;
@@ -216,10 +210,8 @@ mod tests {
     fn approximates_ratios_by_small_fractions() {
         for ratio in [1.0, 1.25, 0.9 / 0.653_667_029, 1e-6, 123.456, 0.333, 1e6] {
             let speed = Speed::near(ratio).unwrap();
-            assert!(
-                (speed.ratio() / ratio - 1.0).abs() <= NEAR,
-                "{ratio} {speed}"
-            );
+            let is_near = (speed.ratio() / ratio - 1.0).abs() <= NEAR;
+            assert!(is_near, "{ratio} {speed}");
             assert!(ratio < 1e-3 || speed.denominator <= 1000, "{ratio} {speed}");
         }
         assert_eq!(Speed::near(f64::NAN), None);
@@ -245,7 +237,7 @@ mod tests {
         assert_eq!((tenths.count, tenths.parts, tenths.ticks()), (9.0, 10, 0.9));
         let faster = Speed::parse("5/4").unwrap();
         let clock = tenths.clock(faster);
-        // A tick has fifty parts, which are ten for the latency times five for the speed.
+        // A tick has ten parts for the latency times five for the speed.
         assert_eq!((clock.size(1.0), clock.submit(1.0)), (50.0, 40.0));
         assert_eq!(
             (tenths.in_policy_time(faster), clock.ticks(45.0)),

@@ -4,25 +4,15 @@ mod devices;
 mod requests;
 mod window;
 
-use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use rand::{RngExt, SeedableRng};
 
 use super::*;
+use crate::trace::tests::{file, outside_log};
 use crate::trace::{ReadOptions, Servers, Source, Trace};
 use synth_core::number::Decimal;
 use synth_multiresource::simulator::Contender;
-
-fn beside(name: &str) -> Option<PathBuf> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/traces");
-    let path = path.join(name);
-    let there = path.exists();
-    if !there {
-        println!("skipped: {} does not exist", path.display());
-    }
-    there.then_some(path)
-}
 
 fn log(path: &Path, options: &ReadOptions) -> Log {
     let mut trace = Trace::open(&Source::named(path), options).unwrap();
@@ -76,9 +66,7 @@ fn limited(cpus: u32, jobs: &str) -> Log {
         };
         text += &format!("1 {submit} -1 {size} {cpu} -1 -1 -1 {limit} -1 1 -1 -1 -1 -1 -1 -1 -1\n");
     }
-    let mut file = tempfile::NamedTempFile::new().unwrap();
-    file.write_all(text.as_bytes()).unwrap();
-    log(file.path(), &ReadOptions::default())
+    log(file(text.as_bytes()).path(), &ReadOptions::default())
 }
 
 fn starts(log: &Log, rule: &str) -> Vec<f64> {
@@ -86,18 +74,16 @@ fn starts(log: &Log, rule: &str) -> Vec<f64> {
     visits.iter().map(|visit| visit.start).collect()
 }
 
-/// With `--from 60`, the first job runs for 40 more, the second waits, and only the third arrives.
+/// The first job runs for 40 more, the second waits, and only the third arrives.
 #[test]
 fn running_jobs_continue_at_the_beginning() {
-    let text = "time,start,end,cpu\n0,0,100,4\n10,100,130,4\n70,130,140,4\n";
-    let mut file = tempfile::NamedTempFile::new().unwrap();
-    file.write_all(text.as_bytes()).unwrap();
+    let text = b"time,start,end,cpu\n0,0,100,4\n10,100,130,4\n70,130,140,4\n";
     let options = ReadOptions {
         servers: Some(Servers::shapes("cpu=4").unwrap()),
         from: Some(crate::trace::TraceEdge::After(60.0)),
         ..ReadOptions::default()
     };
-    let log = log(file.path(), &options);
+    let log = log(file(text).path(), &options);
     for rule in ["fcfs", "easy+sjf", "first-fit", "conservative"] {
         assert_eq!(starts(&log, rule)[0], 0.0, "{rule}");
         let measured = under(&log, rule, Speed::ONE);
@@ -119,7 +105,7 @@ fn rules_decide_after_all_events_of_an_instant() {
     }
 }
 
-/// The fourth job moves to 6, where the fifth job is planned to end. Then the fifth job is moved.
+/// The fourth job moves to 6, where the fifth job is planned to end, and then the fifth job moves.
 #[test]
 fn keeps_reservations_due_between_events() {
     let jobs = "0 4 1 7; 0 4 4 5; 1 5 1 13; 2 1 4 9; 3 1 2 1; 3 6 5 6; 4 4 2 9";
@@ -170,7 +156,6 @@ fn starts_are_unknown_under_preemptive_rules() {
 
 type Choice = fn(waiting: &[(usize, u32)], free: u32) -> Option<usize>;
 
-/// A direct implementation. At each time, ends are first, then arrivals, and then choices.
 fn by_definition(jobs: &[(u32, u32, u32)], choose: Choice) -> Vec<f64> {
     let mut starts = vec![f64::NAN; jobs.len()];
     let (mut waiting, mut free): (Vec<(usize, u32)>, u32) = (Vec::new(), 4);
@@ -180,8 +165,8 @@ fn by_definition(jobs: &[(u32, u32, u32)], choose: Choice) -> Vec<f64> {
             free += if *end == now { *cpu } else { 0 };
         }
         ends.retain(|(end, _)| *end > now);
-        let come = jobs.iter().enumerate().filter(|(_, job)| job.0 == now);
-        waiting.extend(come.map(|(n, job)| (n, job.2)));
+        let arrived = jobs.iter().enumerate().filter(|(_, job)| job.0 == now);
+        waiting.extend(arrived.map(|(n, job)| (n, job.2)));
         while let Some(place) = choose(&waiting, free) {
             let (n, cpu) = waiting.remove(place);
             starts[n] = f64::from(now);
@@ -322,10 +307,10 @@ fn block_intervals_match_independent_values() {
     assert!((3999..=4000).contains(&wide.count), "{}", wide.count);
 }
 
-/// The results were computed by independent programs (two of them for fcfs and EASY).
+/// The results were computed by independent programs.
 #[test]
 fn replays_the_sp2_log_to_the_second() {
-    let Some(path) = beside("sdsc-sp2-1998-first5000.swf") else {
+    let Some(path) = outside_log("sdsc-sp2-1998-first5000.swf") else {
         return;
     };
     let log = log(&path, &ReadOptions::default());

@@ -4,7 +4,7 @@ use itertools::Itertools as _;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// The place where a job was submitted. If a field is not known, it is empty.
+/// The place where a job was submitted. Unknown fields are empty.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Destination {
     /// The partition, or several separated by commas.
@@ -170,15 +170,14 @@ pub struct Account {
     /// The user names by number.
     #[serde(skip)]
     pub users: HashMap<u32, String>,
-    /// The limit \[ticks\] of each job that was longer than its limit, by line. Unless
-    /// the job was truncated, its own limit is raised.
+    /// The limit \[ticks\] of each job that was longer than its limit, by line. Unless the job was
+    /// truncated, its own limit is raised.
     #[serde(skip)]
     pub passed_limits: HashMap<u32, u64>,
     /// The places where jobs were submitted, by number. Empty if the format does not contain this.
     #[serde(skip)]
     pub classes: Vec<Destination>,
-    /// The same numbers. The key is the partition, account and quality of service, separated by
-    /// zeros.
+    /// The same numbers by partition, account and quality of service, separated by zeros.
     #[serde(skip)]
     pub(super) numbers: HashMap<Vec<u8>, u32>,
 }
@@ -186,10 +185,8 @@ pub struct Account {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Gap {
     first: i64,
-    /// The last submission \[ticks\] and its line.
     last: (i64, u32),
-    /// The length of the longest gap \[ticks\], the number of jobs before it, and the lines of the
-    /// jobs next to it.
+    /// The longest gap \[ticks\], the number of jobs before it, and the lines next to it.
     longest: u64,
     before: u64,
     lines: [u32; 2],
@@ -209,8 +206,7 @@ impl Gap {
         self.last = (submit, line);
     }
 
-    /// Returns a warning if a gap is at least 90 % of the span and there are only a few jobs on one
-    /// side, because this may be caused by a wrong time.
+    /// Returns a warning about a gap of 90 % with few jobs on one side: a time may be wrong.
     pub(super) fn remark(&self, jobs: u64, per_second: u64) -> Option<String> {
         let span = self.last.0.saturating_sub(self.first).unsigned_abs();
         let few = self.before.min(jobs - self.before);
@@ -241,11 +237,9 @@ impl Gap {
 }
 
 impl Account {
-    /// The maximum number of faults kept.
-    pub const FAULTS: usize = 10;
+    pub(super) const FAULTS: usize = 10;
 
-    /// Adds a line that has the given reason and work.
-    pub fn note(&mut self, reason: Reason, line: u32, work: f64) {
+    pub(super) fn note(&mut self, reason: Reason, line: u32, work: f64) {
         let place = self.rows.binary_search_by_key(&reason, |row| row.reason);
         let at = place.unwrap_or_else(|at| {
             let fresh = AccountRow {
@@ -264,7 +258,6 @@ impl Account {
         row.work += work;
     }
 
-    /// Adds a reason for the current line, which is only recorded if the line is used.
     pub(super) fn note_if_used(&mut self, reason: Reason) {
         self.supposed |= reason.bit();
     }
@@ -278,14 +271,13 @@ impl Account {
         number
     }
 
-    /// Returns the number of a partition, an account and a quality of service.
     pub(super) fn class(&mut self, names: [&[u8]; 3]) -> u32 {
         let next = self.classes.len() as u32;
         let names = names.map(<[u8]>::trim_ascii);
         let number = *self.numbers.entry(names.join(&0)).or_insert(next);
         if number == next {
-            let [partition, account, qos] =
-                names.map(|name| String::from_utf8_lossy(name).into_owned());
+            let owned = |name| String::from_utf8_lossy(name).into_owned();
+            let [partition, account, qos] = names.map(owned);
             self.classes.push(Destination {
                 partition,
                 account,
@@ -293,11 +285,6 @@ impl Account {
             });
         }
         number
-    }
-
-    pub(super) fn partitions(&self) -> String {
-        let names = self.classes.iter().map(|own| &own.partition);
-        names.sorted().dedup().join(", ")
     }
 
     pub(super) fn decide(&mut self, takes_part: bool, line: u32, work: f64) {
@@ -308,8 +295,7 @@ impl Account {
         }
     }
 
-    /// Adds a line that is not valid.
-    pub fn fault(&mut self, line: u32, what: impl FnOnce() -> String) {
+    pub(super) fn fault(&mut self, line: u32, what: impl FnOnce() -> String) {
         self.lines += 1;
         self.decide(false, line, 0.0);
         self.note(Reason::Fault, line, 0.0);
@@ -364,8 +350,7 @@ impl Account {
         format!(" among {} lines:{}", self.rows_read(), rows.format(""))
     }
 
-    /// Returns the number of lines with this reason.
-    pub fn count(&self, reason: Reason) -> u64 {
+    pub(super) fn count(&self, reason: Reason) -> u64 {
         let row = self.rows.iter().find(|row| row.reason == reason);
         row.map_or(0, |row| row.lines)
     }

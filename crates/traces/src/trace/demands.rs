@@ -1,8 +1,7 @@
 use std::collections::HashMap;
 
-/// The different demand vectors (R each) with the number of servers, in the order in which they
-/// were added. After [`DemandTable::MOST`] vectors, new ones are rounded up to three significant
-/// digits, so that the table stays small.
+/// The different demand vectors (R each) with the number of servers. After [`DemandTable::MOST`]
+/// vectors, new ones are rounded up to three digits, so that the table stays small.
 #[derive(Clone, Debug, Default)]
 pub struct DemandTable {
     /// The vectors, by index.
@@ -19,8 +18,8 @@ impl DemandTable {
     /// The maximum number of vectors stored without rounding.
     pub const MOST: usize = 2000;
 
-    /// Returns the index of a vector (R) on each of `nodes` servers. Its values must be finite and
-    /// at least 0. It is only rounded if the result fits.
+    /// Returns the index of a vector (R) of finite values ≥ 0 on each of `nodes` servers. If the
+    /// table is full, it is rounded if the result `fits`.
     pub fn number(&mut self, demand: &[f64], nodes: u32, fits: impl Fn(&[f64]) -> bool) -> u32 {
         self.set_key(demand, nodes);
         if let Some(known) = self.numbers.get(self.key.as_slice()) {
@@ -89,10 +88,8 @@ mod tests {
     fn demands_are_rounded_up_by_at_most_one_percent() {
         for value in [1.0, 999.0, 999.1, 0.001_234, 1e-9, 123_456.0, 1.001, 0.0] {
             let rounded = up_to_three_digits(value);
-            assert!(
-                rounded >= value && rounded <= value * 1.01,
-                "{value} {rounded}"
-            );
+            let is_near = (value..=value * 1.01).contains(&rounded);
+            assert!(is_near, "{value} {rounded}");
         }
         assert_eq!(up_to_three_digits(999.1), 1000.0);
         assert_eq!(up_to_three_digits(1.231), 1.24);

@@ -1,22 +1,18 @@
-//! This module merges rows that belong to the same job, such as RUNNING and then COMPLETED. The
-//! last state is used. The rows must have the same id and submission, and no different starts. If a
-//! job was put back into the queue, it has a new start and is counted again.
+//! This module merges rows of the same job, such as RUNNING and then COMPLETED, into its last
+//! state. A job with the same id and submission that was requeued has a new start and counts again.
 
 use std::collections::HashMap;
 
 use super::Account;
-use super::format::RawJob;
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Counted {
-    /// The first line in which the job appeared. This is used to determine its order.
+    /// The first line of the job, which determines its order.
     pub line: u32,
-    start: Option<i64>,
-    /// The row with the larger rank is used. If they are equal, the later row is used.
+    pub start: Option<i64>,
+    /// The row with the larger rank is used, or the later one of equal ranks.
     pub rank: i64,
-    /// The index among the jobs used, if it is one of them.
     pub place: Option<usize>,
-    /// Bit set of the reasons recorded for it.
     pub reasons: u32,
     pub work: f64,
 }
@@ -37,17 +33,6 @@ pub(super) fn find(known: &Known, (id, start): (u64, Option<i64>)) -> (u64, Opti
 const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
 
 impl Counted {
-    pub(super) fn new(raw: &RawJob) -> Self {
-        Counted {
-            line: raw.line,
-            start: raw.start,
-            rank: raw.rank(),
-            place: None,
-            reasons: 0,
-            work: 0.0,
-        }
-    }
-
     pub(super) fn retract(&self, account: &mut Account) {
         account.lines -= 1;
         for row in &mut account.rows {

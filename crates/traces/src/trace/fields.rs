@@ -1,9 +1,7 @@
-use super::account::Account;
 use synth_core::number::{self, stamp};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Fault {
-    /// Character position in the line, from 1.
     pub column: usize,
     pub found: String,
     pub expected: &'static str,
@@ -22,10 +20,6 @@ impl Fault {
         }
     }
 
-    pub(super) fn note(self, line: u32, account: &mut Account) {
-        account.fault(line, || self.reported(line));
-    }
-
     pub(super) fn reported(&self, line: u32) -> String {
         let (column, expected) = (self.column, self.expected);
         let found = self.found.escape_debug();
@@ -36,7 +30,6 @@ impl Fault {
     }
 
     fn without_unit(&self) -> Option<String> {
-        let value = |text: &str| number(text.as_bytes());
         let unit = self.found.find(char::is_alphabetic)?;
         let (amount, unit) = self.found.split_at(unit);
         let (per, words) = match unit {
@@ -47,7 +40,7 @@ impl Fault {
             "Ti" => (1.0 / 1024.0, "all amounts are in Gi"),
             _ => return None,
         };
-        let amount = value(amount).filter(|_| self.expected == AMOUNT)? / per;
+        let amount = number(amount.as_bytes()).filter(|_| self.expected == AMOUNT)? / per;
         Some(format!("{amount} if {words}"))
     }
 
@@ -58,16 +51,14 @@ impl Fault {
         groups.peek().filter(|_| is_number)?;
         let is_grouped = groups.all(|group| group.len() == 3);
         let whole = value(&self.found.replace(',', "")).filter(|_| is_grouped);
-        match (whole, value(&self.found.replace(',', "."))) {
-            (Some(whole), Some(point)) => {
-                Some(format!("{whole}, or {point} if the comma is decimal"))
-            }
-            (whole, point) => Some(whole.or(point)?.to_string()),
-        }
+        let point = value(&self.found.replace(',', "."));
+        Some(match whole.zip(point) {
+            Some((whole, point)) => format!("{whole}, or {point} if the comma is decimal"),
+            None => whole.or(point)?.to_string(),
+        })
     }
 }
 
-/// Returns whether a field is empty or a placeholder for an unknown value.
 #[inline]
 pub(super) fn is_unknown(field: &[u8]) -> bool {
     const WORDS: &str = "- -- . ? nan nat null none nil na n/a #n/a \\n <na> <none> <nil> (null) \
@@ -76,7 +67,7 @@ pub(super) fn is_unknown(field: &[u8]) -> bool {
         return true;
     };
     if first.is_ascii_digit() {
-        // There are dates that are used as placeholders, and Slurm's NO_VAL and INFINITE.
+        // Dates that are used as placeholders, and Slurm's NO_VAL and INFINITE.
         let none = ["0000-00-00", "9999-12-31", "4294967294", "4294967295"];
         return none.iter().any(|none| field.starts_with(none.as_bytes()));
     }
@@ -96,22 +87,21 @@ pub(super) fn instant(field: &[u8]) -> Option<f64> {
     number::instant(field).or_else(basic)
 }
 
-/// Returns whether an instant \[s\] is a placeholder: before the submission, and 0, -1, in the year
-/// 1, or on the first day of 1970 among dates.
+/// Returns `true` for an instant \[s\] before the submission if 0, -1, in year 1, or on 1970-01-01.
 pub(super) fn is_placeholder(at: f64, submit: f64) -> bool {
     let is_first_day = submit > 1e8 && at.abs() <= 86_400.0;
     at < submit && (matches!(at, 0.0 | -1.0) || at < -6e10 || is_first_day)
 }
 
-/// Larger integers may not be exact if they are stored in doubles.
-pub(super) const MOST: f64 = 9_007_199_254_740_992.0;
+/// Larger integers may not be exact in doubles.
+pub(super) const MAX_EXACT: f64 = 9_007_199_254_740_992.0;
 
 pub(super) const AMOUNT: &str = "an amount ≥ 0 and below 2⁵³";
 
 #[inline]
 pub(super) fn amount(field: &[u8]) -> Option<f64> {
-    // If zero is added, a negative zero becomes positive, so that equal demands have equal bits.
-    let amount = number(field).filter(|amount| (0.0..=MOST).contains(amount))?;
+    // Adding zero makes a negative zero positive, so that equal demands have equal bits.
+    let amount = number(field).filter(|amount| (0.0..=MAX_EXACT).contains(amount))?;
     Some(amount + 0.0)
 }
 
@@ -125,7 +115,6 @@ pub(super) fn number(field: &[u8]) -> Option<f64> {
     number.is_finite().then_some(number)
 }
 
-/// Parses an integer that has at most 15 digits.
 #[inline]
 pub(super) fn whole(field: &[u8]) -> Option<i64> {
     let digits = field.strip_prefix(b"-").unwrap_or(field);
@@ -140,23 +129,20 @@ pub(super) fn whole(field: &[u8]) -> Option<i64> {
     Some(sign * value)
 }
 
-/// Parses a time as a whole number of ticks, where the unit of the field has `per_unit` ticks. Also
-/// returns whether the time had to be rounded.
+/// Parses ticks, of which the unit of the field has `per_unit`, and returns if they were rounded.
 #[inline]
 pub(super) fn ticks(field: &[u8], per_unit: f64) -> Option<(i64, bool)> {
     rounded(number(field)? * per_unit, 0.0)
 }
 
-/// Converts seconds to a whole number of ticks. Also returns whether the time had to be rounded.
 pub(super) fn clock_ticks(seconds: f64, per_second: f64) -> Option<(i64, bool)> {
-    // If seconds since 1970 are stored in doubles, the error is at most a quarter of a microsecond.
+    // The error of seconds since 1970 in doubles is at most a quarter of a microsecond.
     rounded(seconds * per_second, 2.5e-7 * per_second)
 }
 
-/// Returns the nearest integer, and whether the difference is larger than `near` and than the
-/// rounding error of the product.
+/// Returns the nearest integer, and if it is off by more than `near` and rounding errors.
 fn rounded(ticks: f64, near: f64) -> Option<(i64, bool)> {
-    if ticks.is_nan() || ticks.abs() > MOST {
+    if ticks.is_nan() || ticks.abs() > MAX_EXACT {
         return None;
     }
     let whole = ticks as i64;
@@ -178,17 +164,7 @@ mod tests {
         assert_eq!(number(b"-1"), Some(-1.0));
         assert_eq!(number(b"129.02"), Some(129.02));
         assert_eq!(number(b"1e3"), Some(1000.0));
-        for none in [
-            "",
-            "-",
-            "<NA>",
-            ".",
-            "?",
-            "n/a",
-            "(null)",
-            "undefined",
-            "4294967294",
-        ] {
+        for none in " - <NA> . ? n/a (null) undefined 4294967294".split(' ') {
             assert!(is_unknown(none.as_bytes()), "{none}");
         }
         for wrong in ["", "-", "nan", "inf", "12a", "0x10", "1 2", "--1", "\u{ff}"] {

@@ -30,7 +30,7 @@ impl Source {
         }
     }
 
-    /// Returns the name used in messages.
+    /// Returns the name for messages.
     pub fn name(&self) -> String {
         match self {
             Source::File(path) => path.display().to_string(),

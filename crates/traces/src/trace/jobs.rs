@@ -28,24 +28,20 @@ pub struct Trace {
     known: Known,
     /// The jobs that had not ended at the end of the file, with their demands and supposed reasons.
     open: Vec<(RawJob, Vec<f64>, u32)>,
-    /// The last time in the file \[ticks\].
     last: i64,
     is_named: Vec<bool>,
     demand: Vec<f64>,
-    /// The submission and the line of the previous job.
     before: (i64, u32),
     span: Option<(i64, i64)>,
     activity: Activity,
     window: Option<Window>,
     arrivals: u64,
     gap: Gap,
-    /// The job with the most work that fits on no server: its work, line, number of servers, and
-    /// demand on each of them.
+    /// The largest work of a job that fits on no server: its line, servers, and demand on each.
     largest: Option<(f64, u32, u32, Vec<f64>)>,
 }
 
-/// The number of jobs between two calls of a listener.
-const OFTEN: usize = 1 << 18;
+const JOBS_PER_CALL: usize = 1 << 18;
 
 impl Trace {
     /// Opens a trace, detects its format, and finds the servers.
@@ -88,20 +84,24 @@ impl Trace {
     }
 
     /// Reads all jobs and sorts them by submission, and then by their order in the file. `goes_on`
-    /// is called with the number of jobs so far and returns whether to continue. If not, the result
-    /// is `None`.
+    /// is called with the number of jobs so far; if it returns `false`, the result is `None`.
     ///
     /// # Errors
-    /// Returns an error if the file cannot be read, if too many lines have a fault, or if no job
-    /// can be used.
+    /// Returns an error if the file cannot be read, many lines have faults, or no job is used.
     pub fn jobs(
         &mut self,
         mut goes_on: impl FnMut(usize) -> bool,
     ) -> Result<Option<Vec<TraceJob>>, TraceError> {
         let mut jobs: Vec<TraceJob> = Vec::new();
         while let Some(raw) = self.read(&mut jobs)? {
-            jobs.extend(self.admit(raw, jobs.len()));
-            if jobs.len() % OFTEN == OFTEN - 1 && !goes_on(jobs.len()) {
+            self.account.noted = 0;
+            let (job, work) = self.decide(&raw);
+            if let Some(own) = raw.id.and_then(|key| self.known.get_mut(&key)) {
+                own.place = job.map(|_| jobs.len());
+                (own.reasons, own.work) = (self.account.noted, work);
+            }
+            jobs.extend(job);
+            if jobs.len() % JOBS_PER_CALL == JOBS_PER_CALL - 1 && !goes_on(jobs.len()) {
                 return Ok(None);
             }
         }
@@ -134,7 +134,7 @@ impl Trace {
                     let supposed = std::mem::take(&mut self.account.supposed);
                     self.open.push((job, self.demand.clone(), supposed));
                 }
-                Err(fault) => fault.note(rows.number, account),
+                Err(fault) => account.fault(rows.number, || fault.reported(rows.number)),
             }
         }
         let Some((job, demand, supposed)) = self.open.pop() else {
@@ -146,15 +146,19 @@ impl Trace {
         Ok(Some(RawJob { size, seen, ..job }))
     }
 
-    /// Returns `true` if this row contains the last known state of its job. The row that was used
-    /// before is removed, but the job keeps its position in the file.
+    /// Returns `true` for the last known state of a job, which replaces its earlier row.
     fn is_latest(&mut self, job: &mut RawJob, jobs: &mut [TraceJob]) -> bool {
         let Some(id) = job.id.filter(|_| self.rows.has_ids) else {
             job.id = None;
             return true;
         };
         let (key, before) = find(&self.known, (id, job.start));
-        let mut counted = Counted::new(job);
+        let mut counted = Counted {
+            line: job.line,
+            start: job.start,
+            rank: job.rank(),
+            ..Counted::default()
+        };
         if let Some(before) = before {
             self.account.note(Reason::Repeated, job.line, 0.0);
             if counted.rank < before.rank {
@@ -176,20 +180,18 @@ impl Trace {
         true
     }
 
-    /// Returns the given or detected format.
+    /// Returns the format of the file.
     pub fn format(&self) -> TraceFormat {
         self.rows.format
     }
 
-    /// Returns the beginning of the log \[ticks\] if this is after the first submission. Jobs that
-    /// were submitted before it are [early](Observed::is_early).
+    /// Returns the beginning of the log \[ticks\] if some jobs are [early](Observed::is_early).
     pub fn begin(&self) -> Option<i64> {
         self.window.as_ref().and_then(Window::begin)
     }
 
-    /// Returns the work of a job, which is its size \[ticks\] times the largest share of a resource
-    /// of all servers that it holds.
-    pub fn work(&self, job: &TraceJob) -> f64 {
+    /// Returns the work of a job: its size \[ticks\] times its largest share of a resource.
+    fn work(&self, job: &TraceJob) -> f64 {
         self.shares[job.demand as usize] * job.size as f64
     }
 
@@ -199,8 +201,7 @@ impl Trace {
         f64::from(nodes) * pairs.map(|(demand, per)| demand * per).fold(0.0, f64::max)
     }
 
-    /// Returns the number of servers, and changes `demand` to that on each of them. If there is
-    /// only one server or if nodes are a resource, the number is 1.
+    /// Returns the number of servers (1 if nodes are a resource), and splits the demand among them.
     fn split_by_server(&mut self, raw: &RawJob) -> u32 {
         let is_one = matches!(self.servers.shapes[..], [ServerShape { count: 1, .. }]);
         let counts = |name: &String| matches!(name.as_str(), "node" | "nodes");
@@ -225,16 +226,6 @@ impl Trace {
         }
         self.demand = part;
         nodes
-    }
-
-    fn admit(&mut self, raw: RawJob, place: usize) -> Option<TraceJob> {
-        self.account.noted = 0;
-        let (job, work) = self.decide(&raw);
-        if let Some(own) = raw.id.and_then(|key| self.known.get_mut(&key)) {
-            own.place = job.map(|_| place);
-            (own.reasons, own.work) = (self.account.noted, work);
-        }
-        job
     }
 
     fn decide(&mut self, raw: &RawJob) -> (Option<TraceJob>, f64) {
@@ -372,8 +363,7 @@ impl Trace {
         let why = "its times are not dates: give --from and --to as durations after the first job, such as 120d";
         let at = |edge: TraceEdge| match edge {
             TraceEdge::After(time) => Ok((first + time) * per_second),
-            // The clocks of other logs begin with the log, so the first job would have to be
-            // submitted three years after the beginning.
+            // Other clocks begin with the log, so this would be three years after its beginning.
             TraceEdge::At(at) if first > 1e8 => Ok(at * per_second),
             TraceEdge::At(_) => Err(self.rows.wrong(why)),
         };

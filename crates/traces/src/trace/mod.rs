@@ -1,17 +1,13 @@
-//! This module reads traces, which contain the jobs of a cluster that were recorded by its
-//! scheduler.
+//! This module reads traces: the jobs of a cluster that were recorded by its scheduler.
 //!
-//! # Theory
-//! A trace is a list of jobs. Each job has a submission time, a duration, amounts of resources, and
-//! it may have a time limit. All times are whole *ticks*, which is the resolution of the clock of
-//! the file. This means that sums are exact and that a replay can be reproduced. The demands of a
-//! job are called its *vector*. There are only a few different vectors, so a [`TraceJob`] only
+//! Each job has a submission time, a duration, amounts of resources, and possibly a time limit. All
+//! times are whole *ticks*, the resolution of the clock of the file, so that sums are exact and a
+//! replay can be reproduced. There are only a few different vectors of demands, so a [`TraceJob`]
 //! contains an index into a [`DemandTable`].
 //!
-//! # Practice
 //! [`Trace::open`] detects the [`TraceFormat`] of a file, and [`Trace::jobs`] returns its jobs,
-//! sorted by submission and then by their order in the file. If a line is left out or modified, it
-//! is counted in an [`Account`] by its [`Reason`], together with its work and the first line.
+//! sorted by submission and then by their order in the file. Lines that are left out or modified
+//! are counted in an [`Account`] by their [`Reason`], with their work and the first line.
 
 mod account;
 mod demands;
@@ -41,13 +37,11 @@ pub struct ReadOptions {
     pub servers: Option<Servers>,
     /// The format; `None` to detect it.
     pub format: Option<TraceFormat>,
-    /// The columns of a table by meaning. An amount can be a product of columns that is divided by
-    /// a number.
+    /// The columns of a table by meaning, where an amount can be a product divided by a number.
     pub columns: Vec<(String, String)>,
     /// The time units of a table, for all columns (`time`) or for one of them.
     pub units: Vec<(String, String)>,
-    /// Whether amounts in a table are per server, and not for all servers of a job. If this is
-    /// `None`, the names of the columns are used.
+    /// Whether amounts in a table are per server; `None` to decide by the names of the columns.
     pub amounts: Option<bool>,
     /// The beginning of the log. Jobs that are running or waiting then are its initial state.
     pub from: Option<TraceEdge>,
@@ -97,8 +91,7 @@ pub struct TraceJob {
     pub batch: u32,
     /// The recorded wait \[ticks\], if it is known.
     pub waited: Option<u64>,
-    /// The end of the job, or of its observation \[ticks\]. If the job was suspended, this is later
-    /// than its start plus its size.
+    /// The end of the job or its observation \[ticks\], including the time of suspension.
     pub end: i64,
     /// The part of the job that was observed.
     pub seen: Observed,

@@ -13,8 +13,7 @@ use synth_multiresource::workload::{
 pub struct Servers {
     /// The names of the `R ≥ 1` resources, which are all different.
     pub resources: Vec<String>,
-    /// The names of the resources that consist of devices. A demand below 1 is on one device, and
-    /// all others use whole devices.
+    /// The resources with devices. Demands below 1 are on one device, and others on whole devices.
     pub devices: Vec<String>,
     /// The `H ≥ 1` server shapes.
     pub shapes: Vec<ServerShape>,
@@ -30,7 +29,7 @@ pub struct ServerShape {
 }
 
 impl ServerShape {
-    /// Groups servers that have the same capacities (R each), in the order in which they are given.
+    /// Groups servers with the same capacities (R each), in the order in which they are given.
     pub fn group(capacities: impl IntoIterator<Item = Vec<Decimal>>) -> Vec<Self> {
         let mut shapes: Vec<ServerShape> = Vec::new();
         for capacity in capacities {
@@ -93,8 +92,7 @@ impl Servers {
         self.devices.contains(&self.resources[r])
     }
 
-    /// Returns `true` if a job that has this demand (R) on each of `nodes` servers fits on the
-    /// empty servers.
+    /// Returns `true` if a job with this demand (R) on each of `nodes` servers fits on empty ones.
     pub fn hold(&self, demand: &[f64], nodes: u32) -> bool {
         let is_split = |r: usize| demand[r] > 1.0 && demand[r].fract() != 0.0;
         if (0..demand.len()).any(|r| is_split(r) && self.has_devices(r)) {
@@ -108,8 +106,7 @@ impl Servers {
         shapes.map(|shape| u64::from(shape.count)).sum::<u64>() >= u64::from(nodes)
     }
 
-    /// Changes a total demand (R) to that on each of `nodes` servers. It is rounded up to integers,
-    /// or to thousandths for fractions and memory.
+    /// Changes a total demand (R) to the demand per server, rounded up to integers or thousandths.
     pub(super) fn part(&self, demand: &mut [f64], nodes: u32) {
         for (demand, name) in demand.iter_mut().zip(&self.resources) {
             let is_whole = demand.fract() == 0.0 && name != "memory";
@@ -118,9 +115,8 @@ impl Servers {
         }
     }
 
-    /// Returns the smallest number of servers, at least `named`, that hold a total demand (R) in
-    /// equal parts, and the demand on each of them. `named` is 0 if the trace does not contain the
-    /// number. Returns `None` if this is not possible.
+    /// Returns the smallest number of servers, at least `named` (0 if unknown), that hold a total
+    /// demand (R) in equal parts, and the demand on each; `None` if it is not possible.
     pub(super) fn spread(&self, total: &[f64], named: u32) -> Option<(u32, Vec<f64>)> {
         let all: u32 = self.shapes.iter().map(|shape| shape.count).sum();
         let mut fewest = total.iter().enumerate().map(|(j, total)| {
@@ -146,7 +142,6 @@ impl Servers {
         (0..self.resources.len()).map(total).collect()
     }
 
-    /// Returns remarks about resources that no job demands, except for types such as `gpu:a100`.
     pub(super) fn unnamed(&self, is_named: &[bool]) -> Option<String> {
         let resources = self.resources.iter().zip(is_named);
         let unnamed = resources.filter(|(_, named)| !**named).map(|own| own.0);
@@ -165,10 +160,8 @@ impl Servers {
         ))
     }
 
-    /// Parses a text such as `40xcpu=96,memory=384;8xcpu=48,gpu:devices=8`. For each shape, there
-    /// is an optional number of servers and the amounts (default 0). If a resource consists of
-    /// devices for one of the shapes, it does so for all of them. The error contains the expected
-    /// syntax.
+    /// Parses a text such as `40xcpu=96,memory=384;8xcpu=48,gpu:devices=8`. Amounts are 0 by
+    /// default, and devices apply to all shapes. The error contains the expected syntax.
     pub fn shapes(text: &str) -> Result<Self, String> {
         let (mut devices, mut shapes) = (Vec::new(), Vec::new());
         for part in text.split(';').filter(|part| !part.trim().is_empty()) {
@@ -202,10 +195,9 @@ impl Servers {
 
 const DEVICES: &str = ":devices";
 
-/// The maximum number of values that are tried by [`Servers::spread`].
 const MOST_TRIED: usize = 256;
 
-/// Returns the smallest number of servers for an amount; capacities are in descending order.
+/// Capacities are in descending order.
 fn least(shapes: impl Iterator<Item = (f64, u32)>, mut amount: f64) -> Option<u32> {
     let mut nodes = 0;
     for (capacity, count) in shapes {

@@ -1,6 +1,7 @@
 use std::path::Path;
 
 use clap::{Args, ValueEnum as _};
+use itertools::Itertools as _;
 
 use super::{ReadOptions, Servers, TraceEdge, TraceFormat, nodes};
 use synth_core::number::{instant, stamp};
@@ -63,7 +64,11 @@ impl ReadArgs {
             match (column.map_or(&**key, |_| "unit"), &**value) {
                 ("format", name) => {
                     let format = TraceFormat::from_str(name, true);
-                    options.format = Some(format.map_err(|_| unknown_format(name))?);
+                    options.format = Some(format.map_err(|_| {
+                        let known = TraceFormat::value_variants().iter();
+                        let known = known.map(|own| own.name()).format(", ");
+                        format!("--read format={name}: unknown format, expected one of {known}")
+                    })?);
                 }
                 ("unit", unit) => {
                     let of = column.unwrap_or("time");
@@ -99,18 +104,7 @@ impl ReadArgs {
     }
 }
 
-fn unknown_format(name: &str) -> String {
-    let known = TraceFormat::value_variants().iter();
-    let known = known.filter_map(|own| Some(own.to_possible_value()?.get_name().to_owned()));
-    let known: Vec<String> = known.collect();
-    format!(
-        "--read format={name}: unknown format, expected one of {}",
-        known.join(", ")
-    )
-}
-
-/// Parses a date, or a time after the first job. A number without a unit is a number of seconds,
-/// unless it is so large that it must be a date.
+/// Parses a date, or a time after the first job, in seconds if it has no unit and cannot be a date.
 pub(super) fn edge(text: &str) -> Result<TraceEdge, String> {
     let at = match text.parse().ok().and_then(stamp) {
         Some((_, "YYYYMMDD" | "YYYYMMDDhh")) => {
@@ -121,11 +115,11 @@ pub(super) fn edge(text: &str) -> Result<TraceEdge, String> {
         Some((at, _)) => Some(at),
         None => instant(text.as_bytes()),
     };
-    at.map_or_else(
-        || time(text).map(TraceEdge::After),
-        |at| Ok(TraceEdge::At(at)),
-    )
-    .map_err(|why| format!("{why}, nor a date such as 2026-10-01"))
+    if let Some(at) = at {
+        return Ok(TraceEdge::At(at));
+    }
+    let after = time(text).map(TraceEdge::After);
+    after.map_err(|why| format!("{why}, nor a date such as 2026-10-01"))
 }
 
 fn servers(text: &str) -> Result<Servers, String> {

@@ -2,37 +2,34 @@
 //!
 //! # Theory
 //! Accounting tools usually select jobs by their *activity*. `sacct -S T` prints the jobs that were
-//! waiting or running at `T` or later, or ended then, so there is no row that ends before `T`. If a
-//! job was submitted before `T`, it only has a row if it was still present. This means that the log
-//! is complete from `T` on, but not from its first submission. The time `T` is not in the file, but
-//! it is close to the first end `E` of all rows. For this reason, the log is assumed to begin at
-//! `E`. The jobs that were submitted before are its initial state: they are replayed, but are not
-//! arrivals.
+//! waiting or running at `T` or later, or ended then, so there is no row that ends before `T`, and
+//! jobs submitted before `T` only have a row if they were still present. The log is complete from
+//! `T` on, but not from its first submission. The time `T` is not in the file, but it is close to
+//! the first end `E` of all rows, so the log is assumed to begin at `E`. The jobs that were
+//! submitted before are its initial state: they are replayed, but are not arrivals.
 //!
 //! It is also possible that the log is complete from its first submission `F`. This is only ruled
 //! out if both of the following tests agree:
 //!
-//! - *Sparse.* This test compares the number of different submission times after `F` and before
-//!   `E` with the number in a period of the same length from `E` on. If the rates are equal and the
-//!   sum is given, the first number has a binomial distribution, and `P` is its lower tail. If an
-//!   array is submitted, it is counted as one. A complete log that begins at night or with few jobs
-//!   is sparse, too.
-//! - *Survival.* By definition, there is no job that ended between `F` and `E`. If the jobs before
-//!   `E` stayed for as long as the jobs after it, the probability of this is `U = Π S(E − s)` over
-//!   the submissions `s` before `E`. Here, `S` is the product-limit estimate of the time between
-//!   submission and end for the jobs that were submitted after `E` (Kaplan and Meier, 1958).
-//!   Because `E` is the first end, `U` has a uniform distribution for any pattern of arrivals if
-//!   the jobs are independent. This is not the case for a burst of long jobs. For this reason, if
-//!   there are several submissions within 1 % of the time from `F` to `E`, only the last one is
-//!   counted.
+//! - *Sparse.* The number of different submission times after `F` and before `E` is compared with
+//!   the number in a period of the same length from `E` on. If the rates are equal and the sum is
+//!   given, the first number has a binomial distribution, and `P` is its lower tail. An array
+//!   counts as one. A complete log that begins at night or with few jobs is sparse, too.
+//! - *Survival.* By definition, no job ended between `F` and `E`. If the jobs before `E` stayed for
+//!   as long as the jobs after it, the probability of this is `U = Π S(E − s)` over the submissions
+//!   `s` before `E`, where `S` is the product-limit estimate of the time between submission and end
+//!   for the jobs that were submitted after `E` (Kaplan and Meier, 1958). Because `E` is the first
+//!   end, `U` is uniform for any pattern of arrivals of independent jobs, but not for a burst of
+//!   long jobs. For this reason, only the last of several submissions within 1 % of the time from
+//!   `F` to `E` is counted.
 //!
-//! The rows are considered to be selected by activity if `P ≤ 0.1` and `U ≤ 0.02`, and if `P U` is
-//! at most 0.001 for sacct, which always selects jobs in this way, or `1e-6` for tables. At most
-//! one in fifty complete logs that begin with few jobs is then taken for a selection, and only the
-//! part before its first end is lost. By convention, a log in the Standard Workload Format is never
-//! cut, even if it begins like this (such as SDSC SP2). The tests are not used if the rate before
-//! `E` is more than 0.9 times the rate after it, or if `E` is within 1 % of the span, because the
-//! results would be almost the same.
+//! The rows are selected by activity if `P ≤ 0.1` and `U ≤ 0.02`, and if `P U` is at most 0.001 for
+//! sacct, which always selects jobs in this way, or `1e-6` for tables. At most one in fifty
+//! complete logs that begin with few jobs is then mistaken for a selection, and only the part
+//! before its first end is lost. By convention, a log in the Standard Workload Format is never cut,
+//! even if it begins like this (such as SDSC SP2). The tests are not used if the rate before `E` is
+//! more than 0.9 times the rate after it, or if `E` is within 1 % of the span, because the results
+//! would be almost the same.
 
 use super::format::RawJob;
 use super::{Account, Observed, TraceFormat, TraceJob};
@@ -42,27 +39,24 @@ use synth_core::number::date;
 const SPARSE: f64 = 0.9;
 /// If submissions are within this fraction of the time until the first end, they count as one.
 const TOGETHER: f64 = 0.01;
-/// The maximum `P` and the maximum `U`.
-const MOST: [f64; 2] = [0.1, 0.02];
+const MAX_P: f64 = 0.1;
+const MAX_U: f64 = 0.02;
 /// The maximum `P U` for a warning that rows may have been selected by activity.
 const POSSIBLE: f64 = 0.01;
 /// The minimum time until the first end, as a fraction of the span.
 const SHORTEST: f64 = 0.01;
-/// The number of rows that are used, from the beginning of the file.
 const ROWS: usize = 1_000_000;
 /// The relative difference of the loads from which it is reported.
 const NOTABLE: f64 = 0.1;
 
-/// The submission and the end of each row \[ticks\], even if its job is not used.
+/// The submission and the end \[ticks\] of a row; `None` if its job had not ended.
+type Row = (i64, Option<i64>);
+
 #[derive(Default)]
 pub(super) struct Activity {
-    /// The end is `None` if the job had not ended.
-    rows: Vec<(i64, Option<i64>)>,
+    rows: Vec<Row>,
     last: i64,
 }
-
-/// The first end of a log, and whether the log is evidently complete only from then on.
-type FirstEnd = (i64, bool);
 
 impl Activity {
     pub(super) fn note(&mut self, raw: &RawJob) {
@@ -76,8 +70,9 @@ impl Activity {
         }
     }
 
-    /// Returns the first end of rows submitted from `from` on, if they may be selected by activity.
-    pub(super) fn first_end(mut self, from: i64, format: TraceFormat) -> Option<FirstEnd> {
+    /// Returns the first end of the rows from `from` on if they may be selected by activity, and
+    /// whether this is evident.
+    pub(super) fn first_end(mut self, from: i64, format: TraceFormat) -> Option<(i64, bool)> {
         self.rows.retain(|(submit, _)| *submit >= from);
         self.rows.sort_unstable();
         let (first, last) = (self.rows.first()?.0, self.rows.last()?.0);
@@ -96,22 +91,20 @@ impl Activity {
             return None;
         }
         let sparse = at_most(few, few + many, before / (before + length)).ln();
-        let survival = self.survival(early, late, end);
+        let survival = self.log_survival(early, late, end);
         let both = sparse + survival;
-        let most: f64 = if format == TraceFormat::Sacct {
-            1e-3
-        } else {
-            1e-6
+        let most: f64 = match format {
+            TraceFormat::Sacct => 1e-3,
+            _ => 1e-6,
         };
         let is_evident = format != TraceFormat::Swf
-            && sparse <= MOST[0].ln()
-            && survival <= MOST[1].ln()
+            && sparse <= MAX_P.ln()
+            && survival <= MAX_U.ln()
             && both <= most.ln();
         (both <= POSSIBLE.ln()).then_some((end, is_evident))
     }
 
-    /// Returns `ln U`.
-    fn survival(&self, early: &[Row], late: &[Row], end: i64) -> f64 {
+    fn log_survival(&self, early: &[Row], late: &[Row], end: i64) -> f64 {
         let stay = |(submit, end): &Row| {
             let until = end.unwrap_or(self.last);
             (until.saturating_sub(*submit), end.is_some())
@@ -140,8 +133,6 @@ impl Activity {
     }
 }
 
-type Row = (i64, Option<i64>);
-
 fn instants(rows: &[Row]) -> impl DoubleEndedIterator<Item = i64> {
     rows.chunk_by(|a, b| a.0 == b.0).map(|same| same[0].0)
 }
@@ -159,7 +150,7 @@ fn at_most(k: usize, n: usize, p: f64) -> f64 {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Why {
-    /// This is given by `--from`. If later rows are clearly selected, it contains the next end.
+    /// The beginning is given by `--from`; with the next end if later rows are clearly selected.
     Given(Option<i64>),
     Activity,
     /// Rows may have been selected by activity; the log is assumed to be complete.
@@ -169,10 +160,10 @@ pub(super) enum Why {
 pub(super) struct Window {
     begin: i64,
     why: Why,
-    /// The number of earlier jobs that were running, waiting, or finished at the beginning.
+    /// Earlier jobs that were running, waiting, or finished at the beginning.
     earlier: [u64; 3],
     span: [i64; 2],
-    /// The work of the jobs that were submitted before the beginning, and after it.
+    /// The work of the jobs submitted before the beginning, and after it.
     work: [f64; 2],
 }
 
@@ -209,7 +200,6 @@ impl Window {
         let instant = |at: i64| {
             let seconds = at as f64 / per_second as f64;
             let after = at.saturating_sub(self.span[0]) as f64 / per_second as f64;
-            // In the syntax of `--from`.
             match seconds > 1e8 {
                 true => date(seconds),
                 false => format!("{after}s"),
@@ -253,7 +243,7 @@ impl Window {
 
 impl TraceJob {
     /// Returns the job as present at an instant, with the remaining size and limit if running;
-    /// `None` if it has ended. The observed part of a censored job serves as its size.
+    /// `None` if it has ended. The size of a censored job is its observed part.
     fn present_at(self, instant: i64) -> Option<TraceJob> {
         let start = self.waited.map_or(self.submit, |waited| {
             self.submit.saturating_add_unsigned(waited)
@@ -269,7 +259,7 @@ impl TraceJob {
                 ..self
             });
         }
-        // If a job was suspended, the time that is left is at most its total run time.
+        // The remaining time of a suspended job is at most its total run time.
         let size = self.size.min(self.end.abs_diff(instant));
         Some(TraceJob {
             submit: instant,

@@ -89,7 +89,7 @@ impl Discipline for ProcessorSharing {
         let job = (done.to_bits(), now.to_bits(), class);
         server.jobs.push(Reverse(job));
         self.ends.set(s, server.end());
-        gauges.started(class, now);
+        gauges.in_service(class, 1, now);
         gauges.works(s, true, now);
     }
 
@@ -107,7 +107,7 @@ impl Discipline for ProcessorSharing {
         }
         self.ends.set(s, server.end());
         self.present -= 1;
-        gauges.stopped(class, now);
+        gauges.in_service(class, -1, now);
         let arrived = f64::from_bits(arrived);
         Some(Departure {
             class,

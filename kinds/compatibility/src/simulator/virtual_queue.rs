@@ -68,7 +68,7 @@ impl VirtualQueue {
             if self.slice.is_finite() {
                 own.slice = self.slice * self.service.exponential();
             }
-            gauges.started(own.class, now);
+            gauges.in_service(own.class, 1, now);
             self.running += 1;
         } else {
             own.work(now);
@@ -83,7 +83,7 @@ impl VirtualQueue {
         let own = &mut self.jobs[job.0 as usize];
         own.work(now);
         (own.rate, own.end) = (0.0, f64::INFINITY);
-        gauges.stopped(own.class, now);
+        gauges.in_service(own.class, -1, now);
         self.running -= 1;
     }
 

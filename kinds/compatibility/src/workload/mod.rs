@@ -114,7 +114,7 @@ impl Cluster {
             let sizes = (mean_size, self.size());
             // The fraction of the total capacity that the servers of the class have.
             let part = 1.0 / (mean_size * rates.iter().sum::<f64>());
-            simulation::JobClass::poisson(name, rate, sizes, weight).demanding(vec![part])
+            simulation::JobClass::poisson(name, rate, sizes, vec![part], weight)
         };
         let each = self.names().into_iter().zip(arrivals).zip(alone);
         if !self.has_statistics_by_class() {

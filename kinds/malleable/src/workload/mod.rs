@@ -108,8 +108,14 @@ impl Stream {
     pub fn statistics(&self) -> Vec<JobClass> {
         let mean_size = self.size().mean() / self.curve.at(self.servers());
         let sizes = (mean_size, self.size());
-        let class = JobClass::poisson(ALL_JOBS, self.arrival_rate(), sizes, 1.0);
-        vec![class.demanding(vec![self.size().mean() / self.most_work() / mean_size])]
+        let demands = vec![self.size().mean() / self.most_work() / mean_size];
+        vec![JobClass::poisson(
+            ALL_JOBS,
+            self.arrival_rate(),
+            sizes,
+            demands,
+            1.0,
+        )]
     }
 
     /// Returns the stream with the arrival rate multiplied by `factor`, or `None` if the rate is

@@ -1,7 +1,7 @@
 use std::error::Error;
 
 use super::results::Replays;
-use crate::multiresource::replay::passes;
+use crate::multiresource::replay::{bounded_slowdown, passes};
 use crate::report::Csv;
 
 type Text = Result<String, Box<dyn Error>>;
@@ -31,7 +31,7 @@ pub(super) fn visits(replays: &Replays) -> Text {
                 visit.size.to_string(),
                 visit.limit.to_string(),
                 visit.wait.to_string(),
-                visit.bounded_slowdown().to_string(),
+                bounded_slowdown(visit.response(), visit.size).to_string(),
                 known(f64::from(u8::from(passes))),
                 measured.to_string(),
             ])?;

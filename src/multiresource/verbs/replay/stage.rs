@@ -12,7 +12,8 @@ use crate::kind::{self, Caller, VerbResult, refuse};
 use crate::multiresource::MultiresourceKind;
 use crate::multiresource::replay::{
     Blocks, Clock, DecisionState, DemandKinds, ExactDuration, Groups, Interval, Log, ReplayJob,
-    Speed, Visit, Window, WindowMeasures, replay, replay_workload, time_series, visits,
+    Speed, Visit, Window, WindowMeasures, bounded_slowdown, replay, replay_workload, time_series,
+    visits,
 };
 use crate::multiresource::simulator::Contender;
 use crate::multiresource::verbs::known;
@@ -294,7 +295,7 @@ impl<'a> ReplayPlan<'a> {
             groups: self.groups.means(&visits, window),
             wait: interval(|visit| visit.wait),
             response: interval(Visit::response),
-            bounded_slowdown: interval(Visit::bounded_slowdown),
+            bounded_slowdown: interval(|own| bounded_slowdown(own.response(), own.size)),
             block,
             ratio: first.map(response),
             wait_ratio: first.map(wait),

@@ -1,17 +1,11 @@
 use super::*;
+use crate::trace::tests::{columns, on};
 
 fn on_gpus(servers: &str, rows: &str) -> Log {
-    let mut file = tempfile::NamedTempFile::new().unwrap();
-    write!(file, "submit,size,gpu\n{}\n", rows.replace(' ', "\n")).unwrap();
-    let columns = [("time", "submit"), ("size", "size"), ("gpu", "gpu")];
-    let options = ReadOptions {
-        servers: Some(Servers::shapes(servers).unwrap()),
-        columns: columns
-            .map(|(what, column)| (what.into(), column.into()))
-            .to_vec(),
-        ..ReadOptions::default()
-    };
-    log(file.path(), &options)
+    let text = format!("submit,size,gpu\n{}\n", rows.replace(' ', "\n"));
+    let mut options = on(servers);
+    options.columns = columns("time=submit,size=size,gpu=gpu");
+    log(file(text.as_bytes()).path(), &options)
 }
 
 #[test]
@@ -38,7 +32,7 @@ fn fractions_are_placed_on_devices() {
     assert!(!remarks("gpu=1").contains("devices"));
 }
 
-/// If amounts are counted, the job of 0.8 can start at 2. On devices, it has to wait until 50.
+/// If amounts were counted, the job of 0.8 could start at 2. On devices, it has to wait until 50.
 #[test]
 fn jobs_planned_by_amounts_wait_for_a_device() {
     let log = on_gpus("gpu:devices=2", "0,50,.6 1,90,.6 2,9,.8 3,9,.4");

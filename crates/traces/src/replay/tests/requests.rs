@@ -1,30 +1,20 @@
 use super::*;
+use crate::trace::tests::{AZURE_COLUMNS, columns, on};
 
 #[test]
 fn replays_virtual_machine_requests_to_the_second() {
-    let Some(path) = beside("azure-2017-6h.csv") else {
+    let Some(path) = outside_log("azure-2017-6h.csv") else {
         return;
     };
-    let columns =
-        "time=submit_s,size=held_s,cores=cores,memory=memory_gib,batch=batch,censored=censored";
-    let columns = columns.split(',').map(|pair| {
-        let (what, column) = pair.split_once('=').unwrap();
-        (what.to_owned(), column.to_owned())
-    });
-    let columns: Vec<(String, String)> = columns.collect();
     let small = [(84_148_200.0, 10_075), (83_823_750.0, 10_067)];
     let middle = [(2_808_750.0, 3925), (2_792_250.0, 3922)];
     for (capacity, [fcfs, first_fit]) in [
-        ("cores=4096,memory=8192", small),
-        ("cores=6000,memory=12000", middle),
-        ("cores=8000,memory=16000", [(0.0, 0); 2]),
+        ("cpu=4096,memory=8192", small),
+        ("cpu=6000,memory=12000", middle),
+        ("cpu=8000,memory=16000", [(0.0, 0); 2]),
     ] {
-        let options = ReadOptions {
-            servers: Some(Servers::shapes(capacity).unwrap()),
-            columns: columns.clone(),
-            censored_end: true,
-            ..ReadOptions::default()
-        };
+        let mut options = on(capacity);
+        (options.columns, options.censored_end) = (columns(AZURE_COLUMNS), true);
         let log = log(&path, &options);
         assert_eq!(log.jobs.len(), 15_847);
         assert_eq!(log.work(), [506_597_400.0, 1_063_095_600.0]);

@@ -2,16 +2,15 @@
 
 use super::sacct::EXPORT_HELP;
 
-/// The first part contains advice that is shared (`$NAME`, text). After that, each line is a kind
-/// of file (conditions, description, advice), separated by tabs. The first line for which all
-/// conditions are true is used: `?` (unknown format), `auto` (no columns given), `^text` (begins
-/// with it), `~text` (contains it, where `+` is a space), `=NAME` (a column), or keywords.
+/// First advice that is shared (`$NAME`, text), then kinds of files (conditions, description,
+/// advice), separated by tabs. The first one whose conditions are all true is used: `?` (unknown
+/// format), `auto` (no columns given), `^text` (begins with it), `~text` (contains it, where `+` is
+/// a space), `=NAME` (a column), or keywords.
 const KINDS: &str = include_str!("foreign.txt");
 
 const LINES: usize = 50;
 
-/// Describes a file of another program, and what to export instead, as an error. `is_unknown` if no
-/// format is certain, `is_auto` if no columns are named.
+/// Returns a description of a file of another program, and what to export instead, as an error.
 pub(super) fn check(start: &str, is_unknown: bool, is_auto: bool) -> Result<(), String> {
     let lines = start.trim_start_matches('\u{feff}').lines();
     let lines = lines.filter(|line| !line.trim().is_empty());

@@ -78,14 +78,11 @@ pub(in crate::trace) struct RawJob {
     pub size: i64,
     /// The end \[ticks\] if it is known. If suspended, this is after its start plus its size.
     pub end: Option<i64>,
-    /// Whether the job was still running at the end of the file. Its size is then the time until
-    /// the end.
+    /// Whether the job was running at the end of the file, to which its size extends.
     pub is_open: bool,
-    /// The number of servers that are used at once, or 0 if it is unknown. `is_each` is `true` if
-    /// the demand is that on each of them.
+    /// The number of servers, or 0 if unknown, and whether the demand is on each of them.
     pub nodes: u32,
     pub is_each: bool,
-    /// A hash that is computed from the id and the submission.
     pub id: Option<u64>,
     pub seen: Observed,
     pub limit: Option<i64>,
@@ -121,8 +118,7 @@ impl RawJob {
         self.begun().saturating_add(self.size.max(0))
     }
 
-    /// Returns the rank of this row among the rows of the job. This is lowest if the job is
-    /// waiting, and highest if it has ended.
+    /// Returns the rank among the rows of the job: lowest if it waits, and highest if it has ended.
     pub(in crate::trace) fn rank(&self) -> i64 {
         match self.fate {
             _ if self.is_open || self.seen == Observed::Censored => self.last(),
@@ -131,7 +127,7 @@ impl RawJob {
         }
     }
 
-    /// Merges a component of the job. The result holds its resources until the last one ends.
+    /// Merges a component, whose resources are held until the last one ends.
     fn join(self, other: RawJob) -> RawJob {
         let is_censored = other.seen == Observed::Censored;
         let has_completed = self.fate == Outcome::Completed;
@@ -151,22 +147,18 @@ impl RawJob {
 pub(in crate::trace) enum Outcome {
     #[default]
     Completed,
-    /// The job failed, was killed, cancelled or evicted, or it timed out.
     Broken,
-    /// The line counts a part of it.
     Part,
-    /// It needs a type of a resource, such as a model of GPU, that no server has.
     OtherType,
 }
 
 pub(in crate::trace) type Line<'a> = (&'a Rows, &'a mut [f64], &'a mut Account);
 
 pub(in crate::trace) trait Reader {
-    /// Reads a row and returns its job, if any. The demand of the job is written to `demand` (R).
-    /// The error describes what is wrong with the row.
+    /// Reads a row, writes its demand (R), and returns its job, if any.
     fn read(&mut self, line: Line<'_>) -> Result<Option<RawJob>, Fault>;
 
-    /// Returns a job that is only known at the end of the file.
+    /// Returns the next job that is only known at the end of the file.
     fn left(&mut self, _demand: &mut [f64], _account: &mut Account) -> Option<RawJob> {
         None
     }
@@ -194,7 +186,11 @@ const LOOK: u64 = 1 << 16;
 pub(super) fn open(source: &Source, options: &ReadOptions) -> Result<Opened, TraceError> {
     let name = source.name();
     let refused = |why| TraceError::Refused(format!("{name}: {why}"));
-    let (start, input) = beginning(&name, input::open(source)?)?;
+    let mut input = input::open(source)?;
+    let mut start = Vec::new();
+    let filled = (&mut input).take(LOOK).read_to_end(&mut start);
+    filled.map_err(|why| TraceError::unreadable(&name, 0, why))?;
+    let input = Box::new(Cursor::new(start.clone()).chain(input));
     let text = String::from_utf8_lossy(&start);
     let is_auto = options.columns.is_empty();
     foreign::check(&text, false, is_auto).map_err(refused)?;
@@ -203,7 +199,8 @@ pub(super) fn open(source: &Source, options: &ReadOptions) -> Result<Opened, Tra
         let why = format!("{}; a log of jobs is expected here", kind.describe(&name));
         return Err(TraceError::Refused(why));
     }
-    let first = first_line(&start);
+    let mut lines = start.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
+    let first = lines.find(|line| !line.is_empty()).unwrap_or_default();
     let mut formats = [options.format, TraceFormat::found(first)].into_iter();
     let is_unknown = formats.all(|own| matches!(own, None | Some(TraceFormat::Csv)));
     foreign::check(&text, is_unknown, is_auto).map_err(refused)?;
@@ -265,9 +262,9 @@ pub(super) fn read(
     Ok(opened)
 }
 
-/// Returns `true` if an id identifies a job, and not a name or a task. In this case, few ids have
-/// several submissions or many rows, and ended rows that have the same id and start are identical.
-/// If more than a tenth of the rows are equal to the row before them, they are tasks of a job.
+/// Returns `true` if an id identifies a job, and not a name or a task: few ids have several
+/// submissions or many rows, ended rows with the same id and start are identical, and at most a
+/// tenth of the rows equal the row before.
 fn identifies((_, servers, mut rows, mut reader): Opened) -> Result<bool, TraceError> {
     let (mut account, mut demand) = (Account::default(), vec![0.0; servers.resources.len()]);
     let (mut names, mut ids, mut ended) = (HashSet::new(), HashSet::new(), HashMap::new());
@@ -341,22 +338,6 @@ impl File<'_> {
         };
         Ok((servers, Rows::open(&self.name, self.format, self.input)?))
     }
-}
-
-fn beginning(
-    name: &str,
-    mut input: Box<dyn BufRead>,
-) -> Result<(Vec<u8>, Box<dyn BufRead>), TraceError> {
-    let mut start = Vec::new();
-    let read = (&mut input).take(LOOK).read_to_end(&mut start);
-    read.map_err(|why| TraceError::unreadable(name, 0, why))?;
-    let all = Cursor::new(start.clone()).chain(input);
-    Ok((start, Box::new(all)))
-}
-
-fn first_line(start: &[u8]) -> &[u8] {
-    let mut lines = start.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
-    lines.find(|line| !line.is_empty()).unwrap_or_default()
 }
 
 fn short(line: &[u8]) -> String {

@@ -2,14 +2,14 @@ use std::path::Path;
 
 use super::{Rows, TraceFormat};
 use crate::trace::fields::{AMOUNT, Fault};
-use crate::trace::{ServerShape, Servers, TraceError};
+use crate::trace::{Account, ServerShape, Servers, Source, TraceError, input};
 use synth_core::number::Decimal;
 
-/// Reads a list of nodes with the columns `cpu_milli`, `memory_mib` and `gpu`, such as the list of
-/// Alibaba's cluster-trace-gpu-v2023. The result has `cpu` in cores, `memory` in GiB, and `gpu` of
-/// any model.
+/// Reads a list of nodes with the columns `cpu_milli`, `memory_mib` and `gpu`, as in Alibaba's
+/// cluster-trace-gpu-v2023. The result has `cpu` in cores, `memory` in GiB, and `gpu` of any model.
 pub fn nodes(path: &Path) -> Result<Servers, TraceError> {
-    let mut rows = Rows::of_file(path, TraceFormat::Csv)?;
+    let source = Source::File(path.into());
+    let mut rows = Rows::open(&source.name(), TraceFormat::Csv, input::open(&source)?)?;
     let names = rows.header().join(", ");
     let why = format!(
         "it is not a list of nodes, which needs the columns cpu_milli, memory_mib and gpu; its columns are {names}"
@@ -20,15 +20,18 @@ pub fn nodes(path: &Path) -> Result<Servers, TraceError> {
         (column("memory_mib")?, 1024.0),
         (column("gpu")?, 1.0),
     ];
-    let mut capacities: Vec<Vec<Decimal>> = Vec::new();
-    rows.read_all(|rows| {
+    let (mut capacities, mut account) = (Vec::<Vec<Decimal>>::new(), Account::default());
+    while rows.advance(&mut account)? {
         let amount = |(column, unit): &(usize, f64)| {
             let amount = rows.amount(*column)?.unwrap_or(0.0) / unit;
             Decimal::new(amount).ok_or_else(|| rows.fault(*column, AMOUNT))
         };
-        capacities.push(columns.iter().map(amount).collect::<Result<_, Fault>>()?);
-        Ok(())
-    })?;
+        let capacity = columns.iter().map(amount).collect::<Result<_, Fault>>();
+        capacities.push(capacity.map_err(|fault| rows.wrong(fault.reported(rows.number)))?);
+    }
+    if let Some(fault) = account.faults.first() {
+        return Err(rows.wrong(fault));
+    }
     if capacities.is_empty() {
         return Err(rows.wrong("no line describes a node"));
     }

@@ -1,14 +1,11 @@
-//! Reads files that have one row per line. Either there is a header and fields can be quoted, or
-//! the fields are separated by spaces.
+//! Reads files with one row per line, with a header and quotes, or separated by spaces.
 
 use std::fmt::Display;
 use std::io::{self, BufRead, Read as _};
-use std::path::Path;
 
 use super::TraceFormat;
-use crate::trace::fields::{AMOUNT, Fault, amount, is_unknown, ticks};
-use crate::trace::input;
-use crate::trace::{Account, Reason, Source, TraceError};
+use crate::trace::fields::{AMOUNT, Fault, amount, is_unknown};
+use crate::trace::{Account, Reason, TraceError};
 use synth_core::document::suggest;
 
 pub(super) const SWF_FIELDS: usize = 18;
@@ -19,7 +16,6 @@ pub(in crate::trace) struct Rows {
     pub name: String,
     pub format: TraceFormat,
     pub remarks: Vec<String>,
-    /// The column of ids, and whether rows with the same id and submission are the same job.
     pub id: Option<usize>,
     pub has_ids: bool,
     input: Box<dyn BufRead>,
@@ -42,11 +38,7 @@ impl Rows {
             input,
             line: Vec::new(),
             number: 0,
-            separator: if format == TraceFormat::Sacct {
-                b'|'
-            } else {
-                b','
-            },
+            separator: b'|',
             header: Vec::new(),
             bounds: Vec::new(),
         }
@@ -89,20 +81,13 @@ impl Rows {
         }
         let text = |column| String::from_utf8_lossy(rows.get(column)).into_owned();
         rows.header = (0..rows.bounds.len()).map(text).collect();
-        // Spreadsheets write a byte order mark.
         if let Some(unmarked) = rows.header[0].strip_prefix('\u{feff}') {
             rows.header[0] = unmarked.into();
         }
         Ok(rows)
     }
 
-    pub(crate) fn of_file(path: &Path, format: TraceFormat) -> Result<Self, TraceError> {
-        let source = Source::File(path.into());
-        Rows::open(&source.name(), format, input::open(&source)?)
-    }
-
-    /// Moves to the next row that has the correct number of fields. All other rows are recorded as
-    /// faults.
+    /// Moves to the next row with the correct number of fields. Other rows are recorded as faults.
     pub(crate) fn advance(&mut self, account: &mut Account) -> Result<bool, TraceError> {
         while self.next_line()? {
             if self.is_blank() {
@@ -118,22 +103,10 @@ impl Rows {
                     account.note(Reason::Header, self.number, 0.0);
                 }
                 Ok(()) => return Ok(true),
-                Err(fault) => fault.note(self.number, account),
+                Err(fault) => account.fault(self.number, || fault.reported(self.number)),
             }
         }
         Ok(false)
-    }
-
-    pub(crate) fn read_all(
-        &mut self,
-        mut read: impl FnMut(&Rows) -> Result<(), Fault>,
-    ) -> Result<(), TraceError> {
-        let mut account = Account::default();
-        while self.advance(&mut account)? {
-            read(self).map_err(|fault| self.wrong(fault.reported(self.number)))?;
-        }
-        let fault = account.faults.first();
-        fault.map_or(Ok(()), |fault| Err(self.wrong(fault)))
     }
 
     /// Returns whether the row repeats the header; an error if its columns are reordered.
@@ -165,7 +138,6 @@ impl Rows {
         self.line.trim_ascii().is_empty()
     }
 
-    /// Splits a line of the Standard Workload Format, which may have additional text.
     fn cut_at_blanks(&mut self) -> Result<(), Fault> {
         let line = &self.line;
         self.bounds.clear();
@@ -235,7 +207,7 @@ impl Rows {
         self.header.iter().map(String::as_str).collect()
     }
 
-    /// Finds a column by name, ignoring case; an error if there are two.
+    /// Ignores case; an error if there are two.
     pub(crate) fn column(&self, name: &str) -> Result<Option<usize>, TraceError> {
         let is_named = |column: &usize| self.header[*column].eq_ignore_ascii_case(name);
         let mut named = (0..self.header.len()).filter(is_named);
@@ -244,7 +216,6 @@ impl Rows {
         second.map_or(Ok(found), |_| Err(self.wrong(twice())))
     }
 
-    /// Finds a column with one of these names; an error if there is none.
     pub(crate) fn needed(&self, names: &[&str]) -> Result<usize, TraceError> {
         let missing = || {
             let (name, format, help) = (names[0], self.format.name(), self.format.help());
@@ -284,17 +255,6 @@ impl Rows {
         &self.line[end..]
     }
 
-    /// Reads a time that has `per_unit` ticks per unit. If it must be rounded, this is recorded.
-    pub(crate) fn time(
-        &self,
-        column: usize,
-        per_unit: f64,
-        expected: &'static str,
-        account: &mut Account,
-    ) -> Result<i64, Fault> {
-        self.counted(ticks(self.get(column), per_unit), column, expected, account)
-    }
-
     pub(crate) fn counted(
         &self,
         ticks: Option<(i64, bool)>,
@@ -318,7 +278,6 @@ impl Rows {
         Ok(amount)
     }
 
-    /// Reads an amount. If it is missing, 0 is used and this is recorded.
     pub(crate) fn demand(&self, column: usize, account: &mut Account) -> Result<f64, Fault> {
         let amount = self.amount(column)?;
         if amount.is_none() {
@@ -333,15 +292,13 @@ fn blanks(text: &[u8], separator: u8) -> usize {
     text.iter().take_while(is_blank).count()
 }
 
-/// Returns the most frequent separator in the first line of a table.
 pub(super) fn separator(first: &[u8]) -> Option<u8> {
     let count = |mark: &u8| first.iter().filter(|byte| *byte == mark).count();
     let marks = [b'|', b'\t', b';', b','].into_iter();
     marks.max_by_key(count).filter(|mark| count(mark) > 0)
 }
 
-/// Returns the bounds of the quoted field that starts at `start`, and the position after it. Quotes
-/// in the field are doubled.
+/// Returns the bounds of the quoted field at `start`, in which quotes are doubled, and its end.
 fn quoted(line: &[u8], start: usize) -> Result<((usize, usize), usize), Fault> {
     let mut at = start + 1;
     while let Some(length) = line[at..].iter().position(|byte| *byte == b'"') {

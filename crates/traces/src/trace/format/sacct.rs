@@ -1,12 +1,11 @@
-//! This module reads the accounting of Slurm. There is one line for each job, with fields that are
-//! separated by `|`. The first line contains their names (see sacct(1) of Slurm; `sacct -aXP`).
+//! This module reads the accounting of Slurm: one line for each job, with fields that are separated
+//! by `|`, and whose names are in the first line (see sacct(1) of Slurm; `sacct -aXP`).
 //!
 //! The resources are `cpu`, `memory` in GiB (the TRES mem), generic resources by their name with or
 //! without a type, such as `gpu` (gres/gpu) and `gpu:a100` (gres/gpu:a100), and any other TRES by
-//! its own name. The amounts that were allocated are used, or the amounts that were requested if
-//! these are not known. A type is only used if it was requested. Local times are used as recorded.
-//! With `TZ=UTC sacct …`, there are no jumps when the clocks are changed. Seconds since 1970
-//! (`SLURM_TIME_FORMAT=%s`) are also supported.
+//! its own name. The allocated amounts are used, or the requested ones if these are not known. A
+//! type is only used if it was requested. Local times are used as recorded; `TZ=UTC sacct …` avoids
+//! jumps when clocks are changed. Seconds since 1970 (`SLURM_TIME_FORMAT=%s`) are also supported.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -49,18 +48,15 @@ struct Sacct {
     elapsed: usize,
     limit: Option<usize>,
     state: usize,
-    /// The resources that were allocated and requested.
+    /// Allocated and requested, like `gres`, which is per node.
     tres: [Option<usize>; 2],
     cpus: Option<usize>,
     memory: Option<usize>,
-    /// The generic resources of each node that were allocated and requested.
     gres: [Option<usize>; 2],
     nodes: Option<usize>,
     user: Option<usize>,
     class: [Option<usize>; 3],
-    /// The TRES of each resource, in lower case.
     names: Vec<String>,
-    /// Whether the notation of times has been checked, and whether the types have been reported.
     is_reported: [bool; 2],
     /// The components of heterogeneous jobs, by their first id and submission.
     joined: BTreeMap<(Vec<u8>, i64), Components>,
@@ -204,8 +200,7 @@ impl Sacct {
         }
         let never_ran = state == State::Waits || self.start.is_some() && start.is_none();
         let size = if never_ran { -1 } else { elapsed };
-        // No policy could start the job before it was eligible. If it was started earlier, the
-        // clock was changed.
+        // No policy can start a job before it is eligible: an earlier start is a clock change.
         let eligible = after(self.eligible)?.unwrap_or(submit);
         let eligible = eligible.min(start.unwrap_or(eligible));
         if eligible > submit {
@@ -233,9 +228,8 @@ impl Sacct {
         })
     }
 
-    /// Reads the amounts that were allocated, or those that were requested if nothing was
-    /// allocated. Returns the number of nodes (0 if unknown), and whether the servers lack a needed
-    /// type.
+    /// Reads the allocated amounts, or else the requested amounts. Returns the number of nodes (0
+    /// if unknown), and whether the servers lack a needed type.
     fn demand(&mut self, (rows, demand, account): Line<'_>) -> Result<(u32, bool), Fault> {
         let there = |column: &usize| !rows.get(*column).is_empty();
         let [allocated, requested] = self.tres.map(|column| column.filter(there));
@@ -254,8 +248,7 @@ impl Sacct {
         };
         for (demand, name) in demand.iter_mut().zip(&self.names) {
             let amount = needed(texts, name, account).map_err(fault)?;
-            // If a job has no GPUs, they are not listed, so there is no remark about a missing
-            // amount.
+            // GPUs are not listed if a job has none, so only these two amounts can be missing.
             if amount.is_none() && matches!(name.as_str(), "cpu" | "mem") {
                 account.note_if_used(Reason::NoAmount);
             }
@@ -274,7 +267,7 @@ impl Sacct {
         Ok((nodes as u32, is_other_type))
     }
 
-    /// Builds the TRES that were allocated and requested, for logs that do not have these columns.
+    /// Builds the allocated and the requested TRES for logs without these columns.
     fn columns(&self, rows: &Rows, nodes: Option<f64>) -> Result<[String; 2], Fault> {
         let nodes = nodes.unwrap_or(0.0).max(1.0);
         let cpus = self.cpus.map_or(Ok(None), |column| rows.amount(column))?;
@@ -311,8 +304,7 @@ impl Sacct {
         (lacks, untold)
     }
 
-    /// Reads the requested memory \[GiB\]. `4000Mc` is memory per CPU, and `16Gn` is memory per
-    /// node.
+    /// Reads the requested memory \[GiB\]: `4000Mc` is per CPU, and `16Gn` is per node.
     fn requested_memory(&self, rows: &Rows, cpus: f64, nodes: f64) -> Result<Option<f64>, Fault> {
         let Some(column) = self.memory else {
             return Ok(None);
@@ -329,8 +321,8 @@ impl Sacct {
     }
 }
 
-/// Returns `true` if clocks are set forward between these times, which may be on the second or last
-/// Sunday of March, the last Sunday of September, or the first Sunday of October.
+/// Returns `true` if clocks may be set forward between these times: on the second or last Sunday of
+/// March, the last Sunday of September, or the first Sunday of October.
 fn is_set_forward(start: i64, end: i64) -> bool {
     const DAY: i64 = 86_400;
     let weeks = ["03-08".."03-15", "03-25".."04-01", "09-24".."10-08"];
@@ -360,8 +352,7 @@ fn instant(rows: &Rows, column: Option<usize>) -> Result<Option<i64>, Fault> {
 
 const INSTANT: &str = "an instant such as 2024-03-31T02:30:00";
 
-/// Parses a state. `CANCELLED by 1000` is CANCELLED, and `COMPLETED+` is a state that was truncated
-/// because its column is narrow.
+/// Parses a state. `CANCELLED by 1000` is CANCELLED, and `COMPLETED+` is from a narrow column.
 pub(super) fn state(field: &[u8]) -> Option<State> {
     let word = field.split(u8::is_ascii_whitespace).next()?;
     Some(match word.strip_suffix(b"+").unwrap_or(word) {
@@ -374,9 +365,7 @@ pub(super) fn state(field: &[u8]) -> Option<State> {
     })
 }
 
-/// Returns the amount of a resource that a job needs, from the amounts that were allocated and
-/// requested. If a job requested no type of a resource, it may run on any type, whichever it was
-/// allocated.
+/// Returns the needed amount of a resource. A job that requested no type may run on any type.
 fn needed<'a>(
     [allocated, requested]: [&'a [u8]; 2],
     name: &str,
@@ -394,9 +383,8 @@ fn needed<'a>(
     Ok(tres_of(requested, name)?.map(|asked| amount.unwrap_or(asked)))
 }
 
-/// Returns the amount with this name in lower case from a text such as `cpu=32,mem=500G`, or `None`
-/// if it is not there. Memory is in GiB. If there are only types, as in `gres/gpu:v100=2`, the
-/// result is their sum. The error contains the part that is not valid.
+/// Returns the amount of a name in lower case in a text such as `cpu=32,mem=500G` (memory in GiB),
+/// or the sum of its types, as in `gres/gpu:v100=2`. The error is the part that is not valid.
 fn tres_of<'a>(text: &'a [u8], name: &str) -> Result<Option<f64>, &'a [u8]> {
     let mut of_types = None;
     for part in text.split(|byte| *byte == b',') {
@@ -416,8 +404,7 @@ fn tres_of<'a>(text: &'a [u8], name: &str) -> Result<Option<f64>, &'a [u8]> {
     Ok(of_types)
 }
 
-/// Converts resources per node, such as `gpu:v100:2(S:0),nic`, to TRES:
-/// `gres/gpu:v100=4,gres/nic=2`.
+/// Converts resources per node: `gpu:v100:2(S:0),nic` to `gres/gpu:v100=4,gres/nic=2`.
 fn tres(text: &[u8], nodes: f64) -> String {
     let text = String::from_utf8_lossy(text);
     let parts = text.split(',').filter(|part| !part.is_empty());
@@ -431,7 +418,7 @@ fn tres(text: &[u8], nodes: f64) -> String {
     tres.format(",").to_string()
 }
 
-/// Parses an amount such as `500G`. Memory is converted to GiB, and is in MiB if it has no unit.
+/// Parses an amount such as `500G`. Memory (MiB by default) becomes GiB.
 fn amount_of(text: &[u8], name: &str) -> Option<f64> {
     let (without, gib) = if name == "mem" { (2, 3) } else { (0, 0) };
     let of = |last| b"KMGT".iter().position(|own| own == last);

@@ -1,10 +1,9 @@
-//! This module reads the Standard Workload Format. Each line has 18 fields that are separated by
-//! spaces, and −1 is used for unknown values. There may be comments of the form `; Key: value`
-//! (Parallel Workloads Archive, version 2.2; S. J. Chapin et al., Benchmarks and Standards for the
-//! Evaluation of Parallel Job Schedulers, JSSPP 1999).
+//! This module reads the Standard Workload Format: 18 fields per line, separated by spaces, −1 if
+//! unknown, and comments `; Key: value` (Parallel Workloads Archive, version 2.2; S. J. Chapin et
+//! al., Benchmarks and Standards for the Evaluation of Parallel Job Schedulers, JSSPP 1999).
 
 use super::{File, Line, Opened, Outcome, RawJob, Rows};
-use crate::trace::fields::{Fault, MOST, number};
+use crate::trace::fields::{Fault, MAX_EXACT, number, ticks};
 use crate::trace::{Reason, ServerShape, Servers, Tick, TraceError};
 use synth_core::number::{Decimal, stamp};
 
@@ -31,10 +30,11 @@ const KIB: f64 = 1_048_576.0;
 
 pub(super) fn open(file: File<'_>) -> Result<Opened, TraceError> {
     let mut rows = Rows::new(&file.name, file.format, file.input);
-    let lines = file.start.split(|byte| *byte == b'\n');
-    let mut lines = lines
-        .map(<[u8]>::trim_ascii)
-        .filter(|line| !line.is_empty());
+    let lines = file
+        .start
+        .split(|byte| *byte == b'\n')
+        .map(<[u8]>::trim_ascii);
+    let mut lines = lines.filter(|line| !line.is_empty());
     let mut size = [None; 2];
     let is_comment = |line: &[u8]| {
         let text = line.strip_prefix(b";");
@@ -81,9 +81,9 @@ fn job(
     processors_at: usize,
     memory: Option<usize>,
 ) -> Result<Option<RawJob>, Fault> {
-    let mut time = |n: usize| rows.time(n, 1.0, "a time [s]", account);
+    let mut time = |n: usize| rows.counted(ticks(rows.get(n), 1.0), n, "a time [s]", account);
     let (submit, run, limit) = (time(field::SUBMIT)?, time(field::RUN)?, time(field::LIMIT)?);
-    let wait = number(rows.get(field::WAIT)).filter(|wait| (0.0..MOST).contains(wait));
+    let wait = number(rows.get(field::WAIT)).filter(|wait| (0.0..MAX_EXACT).contains(wait));
     if submit < 0 {
         return Err(rows.fault(field::SUBMIT, "a time of submission ≥ 0 [s]"));
     }
@@ -92,19 +92,15 @@ fn job(
         return Err(rows.fault(field::SUBMIT, expected));
     }
     let amount = |n: usize| {
-        let number = number(rows.get(n)).filter(|number| *number <= MOST);
+        let number = number(rows.get(n)).filter(|number| *number <= MAX_EXACT);
         number.ok_or_else(|| rows.fault(n, "a number below 2⁵³"))
     };
     let (allocated, requested) = (amount(field::ALLOCATED)?, amount(field::REQUESTED)?);
-    let is_allocated = allocated > 0.0;
-    let processors = if is_allocated {
-        allocated
-    } else {
-        requested.max(0.0)
-    };
-    if !is_allocated && processors > 0.0 {
+    let processors = Some(allocated).filter(|own| *own > 0.0);
+    if processors.is_none() && requested > 0.0 {
         account.note_if_used(Reason::RequestedTaken);
     }
+    let processors = processors.unwrap_or(requested.max(0.0));
     demand[processors_at] = processors;
     if let Some(memory) = memory {
         let fields = [field::REQUESTED_MEMORY, field::USED_MEMORY];
@@ -134,11 +130,7 @@ fn job(
         (partition, queue) => [partition, name(field::GROUP), queue],
     };
     // The parts of a job have the number of the job.
-    let id = if fate == Outcome::Part {
-        b""
-    } else {
-        rows.id()
-    };
+    let id = Some(rows.id()).filter(|_| fate != Outcome::Part);
     Ok(Some(RawJob {
         start: wait.map(|wait| submit + wait.round() as i64),
         limit: Some(limit),
@@ -146,6 +138,6 @@ fn job(
         class: account.class(class),
         fate,
         nodes: 0,
-        ..RawJob::new(rows.number, submit, run).of(id, submit)
+        ..RawJob::new(rows.number, submit, run).of(id.unwrap_or_default(), submit)
     }))
 }

@@ -24,13 +24,12 @@ const TICKS: [Tick; 3] = [Tick::Second, Tick::Millisecond, Tick::Microsecond];
 #[derive(Clone, Copy)]
 struct Times {
     column: usize,
-    /// The unit of its numbers \[s\].
     unit: f64,
-    /// The notation of a time that is written as a number, or `None` if the number counts units.
+    /// The notation of times that are numbers, or `None` if numbers count units.
     notation: Option<&'static str>,
 }
 
-/// The amount of a resource, which is the product of these columns divided by a number.
+/// The product of columns divided by a number.
 struct Amount {
     columns: Vec<usize>,
     over: f64,
@@ -40,7 +39,6 @@ struct Columns {
     per_second: f64,
     time: Times,
     start: Option<Times>,
-    /// The duration of a job, or its end if `has_end` is `true`.
     held: Times,
     has_end: bool,
     limit: Option<Times>,
@@ -141,8 +139,7 @@ pub(super) fn open(file: File<'_>) -> Result<Opened, TraceError> {
 }
 
 impl Columns {
-    /// Detects the notation of times that are numbers without a unit, and returns a description.
-    /// Returns an error if they could also be seconds of another clock.
+    /// Detects the notation of numbers without a unit; an error if they may be of another clock.
     fn notations(&mut self, mut rows: Rows, options: &ReadOptions) -> Result<String, TraceError> {
         let end = self.has_end.then_some(&mut self.held);
         let all = [
@@ -192,9 +189,8 @@ impl Columns {
         Ok(words.join(", "))
     }
 
-    /// Returns `true` if the column `nodes` contains numbers of servers. This also determines
-    /// whether amounts are per server, unless there is an option for this. It uses the names of the
-    /// columns, and assumes that amounts are totals if some jobs would not fit otherwise.
+    /// Returns `true` if the column `nodes` contains numbers of servers, and decides whether
+    /// amounts are per server: by the option, or by the names of columns and whether all jobs fit.
     fn has_counts(&mut self, mut rows: Rows, options: &ReadOptions) -> Result<bool, TraceError> {
         let (Some(column), Some(servers)) = (self.nodes, &options.servers) else {
             return Ok(false);
@@ -248,7 +244,7 @@ impl Columns {
         Ok(has_counts)
     }
 
-    /// Finds the largest tick, up to the unit of the file, for which all of the times are integers.
+    /// Finds the largest tick, up to the unit of the file, for which all times are integers.
     fn tick(&mut self, mut rows: Rows) -> Result<Tick, TraceError> {
         let times = [Some(self.time), Some(self.held), self.start, self.limit];
         let times: Vec<Times> = times.into_iter().flatten().collect();
@@ -270,8 +266,7 @@ impl Columns {
         Ok(tick)
     }
 
-    /// Reads a number of units, a date, or a duration such as `0:00:16`. Also returns whether it
-    /// had to be rounded.
+    /// Reads a number of units, a date, or a duration (`0:00:16`), and returns if it was rounded.
     fn ticks_of(&self, rows: &Rows, times: Times) -> Option<(i64, bool)> {
         let field = rows.get(times.column);
         if let Some(number) = number(field) {
@@ -287,8 +282,7 @@ impl Columns {
         clock_ticks(instant(field).or_else(|| clock(field))?, self.per_second)
     }
 
-    /// Reads a time. Returns `None` if it is unknown, or if it is a placeholder for a time after
-    /// `submit`.
+    /// Reads a time; `None` if it is unknown, or a placeholder for a time after `submit`.
     fn get(
         &self,
         (rows, account): (&Rows, &mut Account),

@@ -4,21 +4,15 @@ use synth_multiresource::workload::is_gpu_resource;
 use super::Trace;
 use crate::trace::{Reason, TraceError, TraceFormat};
 
-/// The default for the share of lines that may have faults.
 const FAULTS: f64 = 0.01;
-/// If more lines have faults, the message mentions that their work is missing.
 const NOTICED_FAULTS: f64 = 0.05;
-/// A Slurm log shorter than this is probably not what the user wanted to export \[s\].
-const SHORT: u64 = 2 * 86_400;
-/// If more lines have faults, the file probably has a different format.
 const MOST_FAULTS: f64 = 0.5;
+/// A shorter Slurm log \[s\] is probably not what was meant to be exported.
+const SHORT: u64 = 2 * 86_400;
 
 impl Trace {
-    /// Adds remarks about all lines to the account.
-    ///
-    /// # Errors
-    /// Returns an error if too many lines have faults, if no job can be used, or if too much work
-    /// is in jobs that are larger than the servers.
+    /// Adds remarks about all lines. Returns an error if too many lines have faults, if no job can
+    /// be used, or if too much work is in jobs that are larger than the servers.
     pub(super) fn conclude(&mut self) -> Result<(), TraceError> {
         let account = &self.account;
         let most = self.options.faults.unwrap_or(FAULTS);
@@ -42,7 +36,8 @@ impl Trace {
         if account.jobs == 0 || self.window.is_some() && self.arrivals == 0 {
             let mut why = account.why_none();
             if self.options.partition.is_some() {
-                why += &format!("\nits partitions are: {}", account.partitions());
+                let names = account.classes.iter().map(|own| &own.partition).sorted();
+                why += &format!("\nits partitions are: {}", names.dedup().join(", "));
             }
             return Err(self.rows.wrong(format!("no usable job{why}")));
         }
@@ -81,7 +76,6 @@ impl Trace {
         Ok(())
     }
 
-    /// Checks that the jobs that are larger than the servers have at most this share of the work.
     fn is_whole(&mut self, most: f64) -> Result<(), TraceError> {
         let mut rows = self.account.rows.iter();
         let row = rows.find(|row| row.reason == Reason::TooLarge);

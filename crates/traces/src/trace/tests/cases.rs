@@ -1,14 +1,11 @@
-//! This module runs the tests in `cases/`. Each of them contains a log and the expected results of
-//! reading it.
+//! This module reads the logs in `cases/` and compares the results, or writes them again if
+//! SYNTH_UPDATE_GOLDEN=1 is set.
 //!
-//! A line that starts with `# ` is the name of a new case. The lines that begin with `|` are the
-//! log. With `20|`, a line is repeated 20 times, and `{n}` is replaced by its number, starting from
-//! 00. If a line ends with `\`, there is no newline after it, and `\t`, `\r`, `\\` and `\xff` are
-//! bytes. For each line `$ OPTIONS`, the log is read with these options, and the result follows
-//! after this line. If a log contains `{}`, it is replaced by each of the lines `= TEXT` before the
-//! `$`, and the result must be the same for all of them.
-//!
-//! If SYNTH_UPDATE_GOLDEN=1 is set, the results are written again.
+//! A line that starts with `# ` is the name of a new case, and the lines that begin with `|` are
+//! the log. With `20|`, a line is repeated 20 times, and `{n}` is replaced by its number from 00.
+//! If a line ends with `\`, there is no newline after it, and `\t`, `\r`, `\\` and `\xff` are
+//! bytes. The result follows after each line `$ OPTIONS`. `{}` in a log is replaced by each of the
+//! lines `= TEXT` before the `$`, which must all give the same result.
 
 use clap::Parser;
 use itertools::Itertools as _;
@@ -25,9 +22,8 @@ struct Reading {
 }
 
 fn unescaped(line: &str) -> Vec<u8> {
-    let (line, end) = line
-        .strip_suffix('\\')
-        .map_or((line, "\n"), |own| (own, ""));
+    let open = line.strip_suffix('\\');
+    let (line, end) = open.map_or((line, "\n"), |own| (own, ""));
     let mut bytes = Vec::new();
     let mut parts = line.split('\\');
     bytes.extend(parts.next().unwrap_or_default().bytes());

@@ -1,18 +1,7 @@
-use std::path::PathBuf;
-
 use super::*;
 
-fn log(name: &str) -> Option<PathBuf> {
-    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
-    let path = root.join("../../../shared/data/traces").join(name);
-    if !path.is_file() {
-        println!("skipped: no {}", path.display());
-    }
-    path.is_file().then_some(path)
-}
-
 fn read_log(name: &str, options: &ReadOptions) -> Option<(Vec<TraceJob>, Trace)> {
-    let mut trace = Trace::open(&Source::named(&log(name)?), options).unwrap();
+    let mut trace = Trace::open(&Source::named(&outside_log(name)?), options).unwrap();
     let (jobs, ended) = drain(&mut trace);
     ended.unwrap();
     assert_accounted(&trace);
@@ -42,11 +31,8 @@ fn reads_a_supercomputer_log() {
 
 #[test]
 fn reads_a_virtual_machine_log() {
-    let columns =
-        "time=submit_s,size=held_s,cpu=cores,memory=memory_gib,batch=batch,censored=censored";
-    let pairs = columns.split(',').map(|pair| pair.split_once('=').unwrap());
     let mut options = on("cpu=4096,memory=8192");
-    options.columns = pairs.map(|(a, b)| (a.into(), b.into())).collect();
+    options.columns = columns(AZURE_COLUMNS);
     let Some((jobs, trace)) = read_log("azure-2017-6h.csv", &options) else {
         return;
     };

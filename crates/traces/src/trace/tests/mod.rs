@@ -6,6 +6,7 @@ mod order;
 mod random;
 
 use std::io::Write;
+use std::path::{Path, PathBuf};
 
 use super::typed::edge;
 use super::*;
@@ -39,6 +40,23 @@ pub(crate) fn file(text: &[u8]) -> tempfile::NamedTempFile {
     file
 }
 
+pub(crate) fn outside_log(name: &str) -> Option<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/traces");
+    let path = folder.join(name);
+    if !path.is_file() {
+        println!("skipped: no {}", path.display());
+    }
+    path.is_file().then_some(path)
+}
+
+pub(crate) const AZURE_COLUMNS: &str =
+    "time=submit_s,size=held_s,cpu=cores,memory=memory_gib,batch=batch,censored=censored";
+
+pub(crate) fn columns(text: &str) -> Vec<(String, String)> {
+    let pairs = text.split(',').map(|pair| pair.split_once('=').unwrap());
+    pairs.map(|(what, own)| (what.into(), own.into())).collect()
+}
+
 fn refused(text: &[u8], options: &ReadOptions) -> String {
     let file = file(text);
     let source = Source::named(file.path());
@@ -70,7 +88,6 @@ const LEFT_OUT: [Reason; 8] = [
     Reason::Others,
 ];
 
-/// Each line that describes a job must be either used or left out exactly once.
 pub(crate) fn assert_accounted(trace: &Trace) {
     let account = &trace.account;
     let out: u64 = LEFT_OUT.iter().map(|reason| account.count(*reason)).sum();

@@ -4,8 +4,7 @@ use crate::trace::{ReadOptions, TraceError};
 use synth_core::document::suggest;
 use synth_core::number::seconds_in;
 
-/// The meanings of columns other than resources, with the names that are recognized for each.
-/// (`nodes` may also be the name of a resource.)
+/// The meanings of columns other than resources (which may include `nodes`), and their names.
 pub(super) const ROLES: [(&str, &str); 11] = [
     (
         "time",
@@ -27,8 +26,8 @@ pub(super) const ROLES: [(&str, &str); 11] = [
     ("censored", "censored"),
     ("status", "status"),
 ];
-/// Published logs, which are recognized by two of their columns. Currently, this is Alibaba's
-/// cluster-trace-gpu-v2023 (Q. Weng et al., Beware of Fragmentation, USENIX ATC 2023).
+/// Published logs, by two of their columns: Alibaba's cluster-trace-gpu-v2023 (Q. Weng et al.,
+/// Beware of Fragmentation, USENIX ATC 2023).
 const PRESETS: [([&str; 2], &str); 1] = [(
     ["cpu_milli", "creation_time"],
     "time=creation_time,start=scheduled_time,end=deletion_time,id=name,status=pod_phase,cpu=cpu_milli/1000,\
@@ -41,12 +40,8 @@ pub(super) fn columns_of(
     options: &ReadOptions,
 ) -> Result<Vec<(String, String)>, TraceError> {
     for (marks, columns) in PRESETS.iter().filter(|_| options.columns.is_empty()) {
-        let marks = marks.map(|name| rows.column(name));
-        if marks
-            .into_iter()
-            .collect::<Result<Option<Vec<_>>, _>>()?
-            .is_some()
-        {
+        let [first, second] = *marks;
+        if rows.column(first)?.is_some() && rows.column(second)?.is_some() {
             let pairs = columns.split(',').filter_map(|own| own.split_once('='));
             return Ok(pairs.map(|(what, own)| (what.into(), own.into())).collect());
         }
@@ -89,10 +84,8 @@ impl ColumnFinder<'_> {
         }
         let column = self.column(resource)?;
         let column = column.ok_or_else(|| self.missing(resource))?;
-        Ok(Amount {
-            columns: vec![column],
-            over: 1.0,
-        })
+        let (columns, over) = (vec![column], 1.0);
+        Ok(Amount { columns, over })
     }
 
     pub(super) fn column(&mut self, what: &str) -> Result<Option<usize>, TraceError> {

@@ -52,8 +52,8 @@ const UNITS: [(&str, f64); 5] = [
 ];
 
 impl Columns {
-    /// Detects the unit of durations if it is not given. This is the unit that matches most starts
-    /// and ends, or the unit of dates next to it. If this is not seconds, a remark is returned.
+    /// Detects the unit of durations if it is not given: the unit that matches most starts and
+    /// ends, or the unit of the dates. Returns a remark if it is not seconds.
     pub(super) fn lengths(
         &mut self,
         mut rows: Rows,

@@ -20,16 +20,10 @@ pub use synthesis::{Synthesized, synthesis, thresholds};
 
 use itertools::Itertools as _;
 
-use crate::multiresource::artifact::{
-    Artifact, Claim, Quantity, Subject, ViolatedAssumptions, mix, unmet,
-};
+use crate::multiresource::artifact::{Artifact, Claim, Quantity, ViolatedAssumptions, mix, unmet};
 use crate::multiresource::workload::Workload;
 use crate::report::Section;
 use synth_verb::table;
-
-fn claim<'a>(artifact: &'a Artifact, quantity: Quantity, kind: Option<&str>) -> Option<&'a Claim> {
-    artifact.find(quantity, Subject::of_type(kind))
-}
 
 fn unmet_by(claim: &Claim, artifact: &Artifact, workload: &Workload) -> ViolatedAssumptions {
     let (of, preempts) = (claim.job_type.as_deref(), artifact.policy.preempts());
@@ -54,7 +48,7 @@ fn guarantees(artifact: &Artifact) -> Section {
     })
 }
 
-/// Returns the schedules of the mix that proves the load, in loop order if the policy uses them.
+/// Shows the schedules of the mix that proves the load, in loop order if the policy uses them.
 fn schedules(artifact: &Artifact, workload: &Workload) -> Section {
     let rule = &artifact.policy;
     let title = match rule.msr() {

@@ -45,16 +45,13 @@ pub fn refusal(fleet: &Fleet, overload: &Overload, steps: &Upgrades) -> Report {
 }
 
 fn overloaded(fleet: &Fleet, overload: &Overload) -> String {
-    let what = match fleet.is_one_server() {
-        true => "workload",
-        false => "fleet",
-    };
+    let is_one = fleet.is_one_server();
+    let what = if is_one { "workload" } else { "fleet" };
     let certificate = &overload.certificate;
-    let bound = load(certificate.bound);
+    let [bound, upper] = [certificate.bound, certificate.load].map(load);
     if !overload.is_proven {
         return format!(
-            "it is not known if the workload can be stable, because the load is only known to be between {bound} and {}; use `--time` to set a longer time limit",
-            load(certificate.load)
+            "it is not known if the workload can be stable, because the load is only known to be between {bound} and {upper}; use `--time` to set a longer time limit"
         );
     }
     let size = match overload.exact.as_ref().filter(|e| e.is_proven()) {

@@ -1,3 +1,5 @@
+use itertools::izip;
+
 use crate::artifact::Quantity as _;
 use crate::distribution::SizeDistribution;
 use crate::multiresource::artifact::{Claim, Method};
@@ -15,9 +17,8 @@ use synth_verb::table;
 /// Returns the report for a simulation, with the result of the check of each claim.
 pub fn simulation(workload: &Workload, run: &Run, verdicts: &[Judgement]) -> Report {
     let (unit, own) = (workload.time_unit(), &run.own);
-    let shares = own.utilization.iter().zip(&own.wastage);
-    let shares = workload.resources().iter().zip(shares);
-    let overall = table!("", shares, (resource, (used, wasted)) => {
+    let shares = izip!(workload.resources(), &own.utilization, &own.wastage);
+    let overall = table!("", shares, (resource, used, wasted) => {
         "resource" => resource.name(),
         "in use [%]" => *used,
         "free while a job waits [%]" => *wasted,
@@ -53,10 +54,9 @@ pub fn as_analysed(run: &Run) -> Vec<String> {
         Health::Unsettled => Some("did not converge"),
     };
     let how = how.map(|how| format!("If the policy runs under the same conditions as its claims, it {how}, so these claims cannot be measured."));
-    let interrupted =
-        "The run was interrupted, so the claims are only checked using the results so far."
-            .to_owned();
-    let interrupted = (run.ending == Ending::Interrupted).then_some(interrupted);
+    let interrupted = (run.ending == Ending::Interrupted).then(|| {
+        "The run was interrupted, so the claims are only checked using the results so far.".into()
+    });
     how.into_iter().chain(interrupted).collect()
 }
 
@@ -116,12 +116,9 @@ pub fn besides(workload: &Workload) -> KindMeasurements<'_, Measures, TypeMeasur
 
 /// Returns a table of all rules that have a name.
 pub fn rules() -> Section {
-    let name = |rule: &NamedRule| match &rule.parameter {
-        Some(Parameter {
-            default: Some(default),
-            ..
-        }) => format!("{}:{default}", rule.name),
-        _ => rule.name.to_owned(),
+    let name = |rule: &NamedRule| match rule.parameter.as_ref().and_then(|own| own.default) {
+        Some(default) => format!("{}:{default}", rule.name),
+        None => rule.name.to_owned(),
     };
     let about = |rule: &NamedRule| {
         let mut about = rule.description.to_owned();

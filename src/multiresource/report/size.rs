@@ -61,10 +61,8 @@ impl SizeVerdict {
 
     /// Returns `true` if the size can sustain the load.
     pub fn sustains_load(&self) -> bool {
-        !matches!(
-            self,
-            SizeVerdict::Overloaded(_) | SizeVerdict::DoesNotFit(_)
-        )
+        use SizeVerdict::{DoesNotFit, Overloaded};
+        !matches!(self, Overloaded(_) | DoesNotFit(_))
     }
 
     /// Returns a description of the verdict.
@@ -113,11 +111,10 @@ impl Sizing<'_> {
             Some(now) if self.present != self.least => format!("; now {}", now.words),
             _ => ", as now".to_owned(),
         };
-        let first = format!(
+        let mut report = Report::from(format!(
             "The smallest size found that meets `--slo` is {}{now}.",
             own.words
-        );
-        let mut report = Report::from(first);
+        ));
         let budget = self.budget as f64;
         if own.verdict != SizeVerdict::Met {
             report.warnings.push(format!("It is not certain that this size is large enough: runs with --work {budget:.0e} for each size were too short to decide it. Use a larger value for `--work`, or add one more unit."));
@@ -136,10 +133,10 @@ impl Sizing<'_> {
         let shown = self.looked.iter();
         let shown = shown.filter(|(size, _)| **size == self.present || near.contains(size));
         let mut section = Section::new("", [self.what, "", "policy"]);
-        for promise in self.promises {
-            let column = Column::of(&promise.describe(unit), "%");
-            section.columns.push(column);
-        }
+        let promised = self.promises.iter().map(|own| own.describe(unit));
+        section
+            .columns
+            .extend(promised.map(|name| Column::of(&name, "%")));
         let types = self.promises.iter().map(|own| (&own.job_type, own.delay));
         let types = types.unique_by(|(name, _)| (*name).clone()).collect_vec();
         for (name, delay) in &types {
@@ -147,10 +144,10 @@ impl Sizing<'_> {
                 Delay::Waiting => "wait",
                 Delay::Response => "response",
             };
-            let names = [format!("{name}: mean {what}"), "95 % below".to_owned()];
+            let names = [&*format!("{name}: mean {what}"), "95 % below"];
             section
                 .columns
-                .extend(names.map(|name| Column::of(&name, unit)));
+                .extend(names.map(|name| Column::of(name, unit)));
         }
         section.columns.push(Column::of("E[T]", unit));
         for (size, own) in shown {
@@ -162,18 +159,18 @@ impl Sizing<'_> {
                 own.verdict.describe(),
                 own.policy
             ];
-            row.extend(self.promises.iter().map(|promise| {
-                let share = run.and_then(|run| share(run, promise, self.workload));
-                Cell::from(share)
-            }));
+            row.extend(
+                self.promises.iter().map(|promise| {
+                    Cell::from(run.and_then(|run| share(run, promise, self.workload)))
+                }),
+            );
             for (name, delay) in &types {
                 let types = run.map_or(&[][..], |run| &run.types);
                 let own = types.iter().find(|own| own.name == **name);
-                let (mean, p95) = match (own, delay) {
-                    (None, _) => (None, None),
-                    (Some(own), Delay::Waiting) => (own.mean_waiting, own.waiting_percentiles),
-                    (Some(own), Delay::Response) => (own.mean_response, own.percentiles),
-                };
+                let (mean, p95) = own.map_or((None, None), |own| match delay {
+                    Delay::Waiting => (own.mean_waiting, own.waiting_percentiles),
+                    Delay::Response => (own.mean_response, own.percentiles),
+                });
                 row.extend([mean.into(), p95.map(|own| own[1]).into()]);
             }
             row.push(run.and_then(|run| run.mean_response).into());

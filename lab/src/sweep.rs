@@ -1,6 +1,5 @@
-//! This module computes the cost as a function of the switching rate, as CSV and as an HTML page.
+//! This module computes the mean response time for many switching rates.
 
-use std::error::Error;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -93,14 +92,10 @@ impl RunVerb for Arguments {
             Some(end) if Instant::now() >= end => Some("Time limit reached"),
             _ => None,
         };
-        let note = cut.map(|why| {
-            format!(
-                "{why}. Number of switching rates that were computed: {}.",
-                swept.len()
-            )
-        });
+        let count = swept.len();
+        let note = |why| format!("{why}. Only {count} switching rates have been computed.");
         let mut answered = VerbOutput::default();
-        answered.notes.extend(note);
+        answered.notes.extend(cut.map(note));
         if swept.is_empty() {
             return match cut {
                 Some(_) => Ok(answered),
@@ -111,8 +106,7 @@ impl RunVerb for Arguments {
         }
         let csv = sweep_csv(&workload, &swept)?;
         if let Some(file) = &self.html {
-            let command = caller.command.clone();
-            let page = sweep_page(&workload, &swept, command)?;
+            let page = sweep_page(&workload, &swept, caller.command.clone())?;
             answered.documents.push((file.clone(), page));
         }
         match &self.output {
@@ -123,9 +117,7 @@ impl RunVerb for Arguments {
     }
 }
 
-type Drawn<T> = Result<T, Box<dyn Error>>;
-
-fn sweep_csv(workload: &Workload, swept: &[SweepPoint]) -> Drawn<String> {
+fn sweep_csv(workload: &Workload, swept: &[SweepPoint]) -> VerbResult<String> {
     let unit = workload.time_unit();
     let mut table = Csv::titled([
         "route".to_owned(),
@@ -155,12 +147,11 @@ fn value(point: &SweepPoint) -> f64 {
     point.mean_response.unwrap_or(point.approximation)
 }
 
-/// If a value is larger than the minimum by this factor, it is not shown.
+/// A value is not shown if it is larger than the minimum by this factor.
 const DRAWN: f64 = 300.0;
 
-/// Returns a page with the mean response time for each switching rate and route. If a point does
-/// not have an exact value, the curve is approximate, which is shown in the legend.
-fn sweep_page(workload: &Workload, swept: &[SweepPoint], command: String) -> Drawn<String> {
+/// If there is no exact value for one of the points, the legend says that the curve is approximate.
+fn sweep_page(workload: &Workload, swept: &[SweepPoint], command: String) -> VerbResult<String> {
     let unit = workload.time_unit();
     let by_route = swept
         .iter()
@@ -194,7 +185,7 @@ fn sweep_page(workload: &Workload, swept: &[SweepPoint], command: String) -> Dra
     });
     section.figures.extend(chart.figure());
     let report = Report {
-        title: "Mean response time over the switching rate".into(),
+        title: "The mean response time for each switching rate".into(),
         sections: vec![section],
         command,
         ..Report::default()

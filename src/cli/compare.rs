@@ -107,8 +107,8 @@ pub(super) fn run<K: Kind>(arguments: &Arguments<K>, common: &Common) -> Outcome
     Ok(code_if(compared.negative))
 }
 
-/// Turns the journal of a shard into its part. If a policy cannot run, this is only reported by
-/// `synth merge`. The shard itself succeeds, so that a batch scheduler does not treat it as failed.
+/// Turns the journal of a shard into its part. If a policy cannot run, the shard still succeeds, so
+/// that a batch scheduler does not treat it as failed. The failure is reported by `synth merge`.
 fn written(shard: Shard, output: &Path, compared: VerbOutput, common: &Common) -> Outcome {
     let to = output.display();
     let cells = compared.journal.map(|journal| journal.complete(output));

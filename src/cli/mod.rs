@@ -93,7 +93,6 @@ enum Command<K: Kind> {
 
 struct Own<K>(Box<dyn RunVerb>, PhantomData<K>);
 
-/// Reads the arguments of the verb in this list that was typed.
 fn read_verb(verbs: &[Verb], matches: &ArgMatches) -> Result<Box<dyn RunVerb>, clap::Error> {
     let typed = matches.subcommand();
     let verb = typed.and_then(|(name, typed)| {
@@ -172,7 +171,7 @@ pub fn main(typed: &[OsString]) -> u8 {
     dispatch(typed, Host::Terminal)
 }
 
-/// Runs a command inside another program. This is the same as [`main`], but nothing is printed.
+/// Runs a command inside another program, like [`main`], but nothing is printed.
 pub fn answer(typed: &[OsString], program: Embedding) -> EmbeddedAnswer {
     program.answer(|host| dispatch(typed, host))
 }

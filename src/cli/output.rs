@@ -16,7 +16,7 @@ pub(super) fn is_stdout(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
-/// Checks that the results can be written, and that they do not overwrite an input or each other.
+/// Checks that the results can be written and do not overwrite an input or each other.
 pub(super) fn check_destinations(read: &[&Path], written: &[&Path]) -> VerbResult<()> {
     let (streams, files): (Vec<&Path>, _) = read.iter().partition(|path| is_standard_input(path));
     if streams.len() > 1 {
@@ -48,8 +48,7 @@ pub(super) fn check_destinations(read: &[&Path], written: &[&Path]) -> VerbResul
     files.try_for_each(|path| writable(path))
 }
 
-/// Returns the path to a file, which may not exist yet, or `None` for a device, where results do
-/// not replace each other.
+/// Returns the canonical path, or `None` for a device, where results do not replace each other.
 fn place(path: &Path) -> Option<PathBuf> {
     if is_stdout(path) {
         return Some(path.into());
@@ -99,7 +98,6 @@ pub(super) fn emit_all(documents: &[(PathBuf, String)], common: &Common) -> Verb
     each.fold(Ok(()), Result::and)
 }
 
-/// Replaces a file atomically. If `permissions` is `None`, the default permissions are used.
 fn replace(path: &Path, text: &str, permissions: Option<Permissions>) -> std::io::Result<()> {
     let folder = folder_of(path);
     let mut beside = tempfile::Builder::new()

@@ -132,7 +132,7 @@ pub(super) fn harmless(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(c) = rest.chars().next() {
-        let colour = colour(rest);
+        let colour = length_of_colour(rest);
         let (shown, after) = rest.split_at(colour.unwrap_or(c.len_utf8()));
         if colour.is_some() || matches!(c, '\n' | '\t') || !controls_terminal(c) {
             out.push_str(shown)
@@ -144,8 +144,7 @@ pub(super) fn harmless(text: &str) -> String {
     out
 }
 
-/// Returns the length of the escape sequence for a colour at the start of the text.
-fn colour(text: &str) -> Option<usize> {
+fn length_of_colour(text: &str) -> Option<usize> {
     let inner = text.strip_prefix("\u{1b}[")?;
     let end = inner.trim_start_matches(|c: char| c.is_ascii_digit() || c == ';');
     let rest = end.strip_prefix('m')?;

@@ -9,8 +9,7 @@ use crate::kinds;
 
 use super::terminal::Common;
 
-/// Only this number of bytes are searched for the kind of a document.
-const HEADING: u64 = 1 << 20;
+const BYTES_TO_SEARCH: u64 = 1 << 20;
 
 pub(super) const ALONE: [&str; 3] = ["--quiet", "-q", "--accept-changes"];
 
@@ -42,7 +41,7 @@ fn named_in(file: &Path) -> Option<String> {
             return None;
         }
         let (mut bytes, opened) = (Vec::new(), std::fs::File::open(file).ok()?);
-        opened.take(HEADING).read_to_end(&mut bytes).ok()?;
+        opened.take(BYTES_TO_SEARCH).read_to_end(&mut bytes).ok()?;
         String::from_utf8_lossy(&bytes).into_owned()
     };
     let line = |line: &str| {

@@ -4,16 +4,17 @@ use serde::Serialize;
 
 use super::measure::{CHOICE, FamilyResult, Line, PolicyRun, ahead, rivals};
 use super::systems::{NAME, Tier};
+use synth::artifact::written;
 use synth::kind::table;
 use synth::multiresource::simulator::Contender;
 use synth::report::{self, Report, counted, percent};
 use synth::simulation::median;
 use synth::simulation::sweep::Information;
 
-/// A bound is near the optimum if the difference is less than one of these values.
+/// A bound is near the optimum if the relative difference is less than one of these values.
 const NEAR: [f64; 2] = [0.15, 0.25];
 
-/// If the ratio to the selected policy is less than this, a family is as good as the selection.
+/// A family is as good as the selected policy if the ratio of the means is at most this value.
 const ALIKE: f64 = 1.05;
 
 const LONG: usize = 20;
@@ -207,14 +208,8 @@ fn family(name: &str, lines: &[&Line]) -> Family {
 fn called(policy: &str) -> &str {
     let rule = Contender::rules().iter().find(|rule| rule.name == policy);
     let alias = rule.and_then(|rule| rule.aliases.first());
-    alias.map_or(
-        policy,
-        |alias| if policy.len() > LONG { alias } else { policy },
-    )
-}
-
-fn change(by: f64) -> String {
-    format!("{:+.1} %", 100.0 * by)
+    let alias = alias.filter(|_| policy.len() > LONG);
+    alias.copied().unwrap_or(policy)
 }
 
 impl Section {
@@ -225,7 +220,7 @@ impl Section {
         };
         let systems = counted(self.systems as f64, "system");
         let ratio = |row: &Row, n: usize| row.ratio.map(|own| own[n] - 1.0);
-        let title = format!("{NAME}, {}: {systems}", self.tier);
+        let title = format!("{NAME}, {}: {systems}", written(&self.tier));
         let mut section = table!(title, &self.policies, row => {
             "policy" => called(&row.policy),
             "knows" => (row.knows == Information::Sizes).then_some("sizes"),
@@ -267,7 +262,7 @@ impl Loss {
     fn words(&self) -> String {
         let (policy, better) = (&self.policy, &self.better);
         let by = if let (Some(ratio), Some(least)) = (self.ratio, self.surely) {
-            let [ratio, least] = [ratio, least].map(|own| change(own - 1.0));
+            let [ratio, least] = [ratio, least].map(|own| format!("{:+.1} %", 100.0 * (own - 1.0)));
             format!("{ratio} (at least {least}) above {better}")
         } else {
             let why = self.failure.as_deref().unwrap_or("not converged");

@@ -5,8 +5,7 @@ use crate::report::{Report, Section, counted, length, number, percent};
 use synth_advice::verbs::account_of;
 use synth_verb::table;
 
-/// Returns the report for the result of a fit.
-pub fn fit(fit: &Fit) -> Report {
+pub(crate) fn fit(fit: &Fit) -> Report {
     let proven = match fit.load_proven {
         true => "and this is proved",
         false => "which is not proved to be the minimum",

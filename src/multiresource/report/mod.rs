@@ -1,4 +1,4 @@
-//! This module contains the reports for multiresource jobs.
+//! The reports for multiresource jobs.
 
 mod fit;
 mod optimum;
@@ -10,13 +10,16 @@ mod size;
 mod stability;
 mod synthesis;
 
-pub use fit::fit;
-pub use optimum::{LowerBounds, SimulatedPolicy, optimum, proved};
-pub use refusal::refusal;
-pub use show::{about, show};
-pub use simulation::{as_analysed, besides, rules, simulation, start_latency, start_latency_of};
-pub use size::{ExaminedSize, SizeVerdict, Sizing};
-pub use synthesis::{Synthesized, synthesis, thresholds};
+pub(crate) use fit::fit;
+pub(crate) use optimum::{LowerBounds, SimulatedPolicy, optimum, proved};
+pub(crate) use refusal::refusal;
+pub use show::about;
+pub(crate) use show::show;
+pub use simulation::simulation;
+pub(crate) use simulation::{as_analysed, besides, rules, start_latency, start_latency_of};
+pub(crate) use size::{ExaminedSize, SizeVerdict, Sizing};
+pub use synthesis::Synthesized;
+pub(crate) use synthesis::{synthesis, thresholds};
 
 use itertools::Itertools as _;
 

@@ -12,7 +12,7 @@ use synth_verb::table;
 
 /// A policy that was simulated so that it can be compared with the optimum.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct SimulatedPolicy {
+pub(crate) struct SimulatedPolicy {
     /// The name of the policy.
     pub policy: String,
     /// Whether the run of the policy has converged, so that its mean can be trusted.
@@ -23,7 +23,7 @@ pub struct SimulatedPolicy {
 
 /// The lower bounds on the objective of any policy, and the policies that were simulated.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct LowerBounds {
+pub(crate) struct LowerBounds {
     /// The load `ρ` of the workload.
     load: f64,
     /// The set of policies that the bounds are valid for, and the objective.
@@ -56,8 +56,7 @@ struct Linear {
 }
 
 impl LowerBounds {
-    /// Combines the result of the dynamic program and the lower bound of the linear programs.
-    pub fn new(
+    pub(crate) fn new(
         load: f64,
         sought: Problem,
         found: Result<Optimum, OptimumError>,
@@ -133,8 +132,7 @@ fn words(objective: Objective) -> (&'static str, &'static str) {
     }
 }
 
-/// Returns a description of the bound that is proved by a file.
-pub fn proved(document: &BoundDocument, fleet: &Fleet) -> String {
+pub(crate) fn proved(document: &BoundDocument, fleet: &Fleet) -> String {
     format!(
         "proved: no policy {}{} has a {} below {} {}\nby {}",
         allowed(document.preemption),
@@ -146,8 +144,7 @@ pub fn proved(document: &BoundDocument, fleet: &Fleet) -> String {
     )
 }
 
-/// Returns the report with the bounds and with the difference between each policy and the bounds.
-pub fn optimum(found: &LowerBounds, workload: &Workload) -> Report {
+pub(crate) fn optimum(found: &LowerBounds, workload: &Workload) -> Report {
     let unit = workload.time_unit();
     let preemption = found.sought.preemption;
     let (what, symbol) = words(found.sought.objective);

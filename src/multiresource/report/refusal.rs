@@ -7,8 +7,7 @@ use crate::multiresource::workload::Fleet;
 use crate::report::{Report, load, number};
 use synth_verb::table;
 
-/// Returns the report for a load that is too high, with the proof and a list of upgrades.
-pub fn refusal(fleet: &Fleet, overload: &Overload, steps: &Upgrades) -> Report {
+pub(crate) fn refusal(fleet: &Fleet, overload: &Overload, steps: &Upgrades) -> Report {
     let certificate = &overload.certificate;
     let resources = fleet.envelope().resources().iter().zip(demand(fleet));
     let demand = table!("Demand for each resource", resources, (own, share) => {
@@ -69,12 +68,11 @@ fn overloaded(fleet: &Fleet, overload: &Overload) -> String {
     format!("no policy can be stable for this {what}: the load {size}, but it must be below 1")
 }
 
-/// The maximum denominator of a fraction that is easier to read than a decimal number.
-const SHORT: u32 = 1_000_000;
+const MAX_DENOMINATOR: u32 = 1_000_000;
 
 /// Returns a string such as `131/200 = `, or an empty string if the fraction is too long.
 fn fraction(load: &BigRational) -> String {
-    if load.is_integer() || *load.denom() > SHORT.into() {
+    if load.is_integer() || *load.denom() > MAX_DENOMINATOR.into() {
         return String::new();
     }
     format!("{load} = ")

@@ -1,4 +1,4 @@
-//! This module creates the report for a policy file, for readers who have not seen it before.
+//! The report for a policy file is for readers who have not seen the policy before.
 
 use super::stability::{bottlenecks, growth, load_of};
 use super::{guarantees, schedules, start_latency, unmet_by};
@@ -9,8 +9,7 @@ use synth_verb::cells;
 
 const SHOWN: usize = 12;
 
-/// Returns the report for a policy, with its purpose, its schedules, its rates and its claims.
-pub fn show(checked: &Checked) -> Report {
+pub(crate) fn show(checked: &Checked) -> Report {
     let (artifact, fleet) = (checked.artifact(), checked.workload());
     let workload = fleet.envelope();
     let [types, shapes] = counts(fleet);
@@ -23,7 +22,7 @@ pub fn show(checked: &Checked) -> Report {
     let words = artifact.policy.describe(workload);
     does.extend(words.split('\n').map(str::to_owned));
     let mut all_claims = artifact.claims.iter();
-    does.extend(all_claims.find_map(|claim| without(artifact, claim)));
+    does.extend(all_claims.find_map(|claim| not_analysed(artifact, claim)));
     let source = artifact.workload.source.as_deref();
     let unmet = |own: &Claim| unmet_by(own, artifact, workload);
     let mut report = policy_report(&what, artifact, source, does, unmet);
@@ -65,7 +64,6 @@ fn counts(fleet: &Fleet) -> [String; 2] {
     .map(|(count, noun)| counted(count as f64, noun))
 }
 
-/// Returns the switching rates, if the policy has its own chain and it is small enough.
 fn rates(artifact: &Artifact) -> Section {
     let unit = &artifact.workload.time_unit;
     let mut section = Section::new("Switching rates, by schedule", ["from"]);
@@ -83,8 +81,7 @@ fn rates(artifact: &Artifact) -> Section {
     section
 }
 
-/// Describes the features of the policy that the analysis of this claim does not include.
-fn without(artifact: &Artifact, claim: &Claim) -> Option<String> {
+fn not_analysed(artifact: &Artifact, claim: &Claim) -> Option<String> {
     let own = &claim.holds_for.own;
     let rule = artifact.policy.msr()?;
     let backfills = own.backfill.is_some_and(|a| rule.backfill != a);

@@ -46,8 +46,7 @@ pub fn simulation(workload: &Workload, run: &Run, verdicts: &[Judgement]) -> Rep
     })
 }
 
-/// Returns notes on the run that uses the same conditions as the claims.
-pub fn as_analysed(run: &Run) -> Vec<String> {
+pub(crate) fn as_analysed(run: &Run) -> Vec<String> {
     let how = match run.health {
         Health::Settled => None,
         Health::Unstable => Some("is unstable"),
@@ -60,8 +59,7 @@ pub fn as_analysed(run: &Run) -> Vec<String> {
     how.into_iter().chain(interrupted).collect()
 }
 
-/// Returns a description of the start latency of the jobs, or `None` if jobs start immediately.
-pub fn start_latency(workload: &Workload) -> Option<String> {
+pub(crate) fn start_latency(workload: &Workload) -> Option<String> {
     let law = workload.start_latency()?;
     let latency = start_latency_of(law, workload.time_unit());
     Some(format!(
@@ -69,8 +67,7 @@ pub fn start_latency(workload: &Workload) -> Option<String> {
     ))
 }
 
-/// Returns a description of a start latency with the given distribution.
-pub fn start_latency_of(law: &SizeDistribution, unit: &str) -> String {
+pub(crate) fn start_latency_of(law: &SizeDistribution, unit: &str) -> String {
     let mean = format!("{} {unit}", number(law.mean()));
     let length = match law {
         SizeDistribution::Deterministic { .. } => mean,
@@ -81,8 +78,7 @@ pub fn start_latency_of(law: &SizeDistribution, unit: &str) -> String {
     )
 }
 
-/// Returns the values that are shown in a comparison in addition to the response times.
-pub fn besides(workload: &Workload) -> KindMeasurements<'_, Measures, TypeMeasures> {
+pub(crate) fn besides(workload: &Workload) -> KindMeasurements<'_, Measures, TypeMeasures> {
     let parts: Vec<&str> = workload.resources().iter().map(|r| r.name()).collect();
     let types = counted(workload.types().len() as f64, "job type");
     let mut about = format!("{types} on {}", list(&parts));
@@ -114,8 +110,7 @@ pub fn besides(workload: &Workload) -> KindMeasurements<'_, Measures, TypeMeasur
     }
 }
 
-/// Returns a table of all rules that have a name.
-pub fn rules() -> Section {
+pub(crate) fn rules() -> Section {
     let name = |rule: &NamedRule| match rule.parameter.as_ref().and_then(|own| own.default) {
         Some(default) => format!("{}:{default}", rule.name),
         None => rule.name.to_owned(),

@@ -2,28 +2,25 @@ use std::collections::BTreeMap;
 
 use itertools::Itertools as _;
 
+use super::Synthesized;
 use crate::multiresource::artifact::{Delay, Guarantee};
 use crate::multiresource::simulator::Run;
+use crate::multiresource::synthesis::SynthesisLog;
 use crate::multiresource::workload::Workload;
 use crate::report::{Cell, Column, Report, Section};
 use synth_verb::cells;
 
-/// One of the sizes that were tested.
-#[derive(Debug)]
-pub struct ExaminedSize {
-    /// A description of the size.
+pub(crate) struct ExaminedSize {
     pub words: String,
-    /// Whether the target is met at this size.
     pub verdict: SizeVerdict,
-    /// The name of the best policy at this size.
     pub policy: Option<&'static str>,
-    /// The run of the best policy at this size.
     pub run: Option<Run>,
+    /// The policy if it meets the target.
+    pub found: Option<Box<(Synthesized, SynthesisLog)>>,
 }
 
-/// Whether a given size meets the target.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum SizeVerdict {
+#[derive(PartialEq, Eq)]
+pub(crate) enum SizeVerdict {
     /// All guarantees are met, and this is true for the whole 95 % interval of each of them.
     Met,
     /// All guarantees are met in the simulation, but not for the whole interval.
@@ -32,17 +29,14 @@ pub enum SizeVerdict {
     BorderlineMissed,
     /// There is a guarantee that is not met for any value in its interval.
     Broken,
-    /// All policies were unstable in the simulation.
     Unstable,
     /// No policy can sustain the load. The value is `true` if this has been proved.
     Overloaded(bool),
-    /// There is a job type that does not fit on any server.
     DoesNotFit(String),
 }
 
 impl SizeVerdict {
-    /// Returns the verdict for a run where all guarantees are met.
-    pub fn kept(run: Option<&Run>, promises: &[Guarantee], workload: &Workload) -> Self {
+    pub(crate) fn kept(run: Option<&Run>, promises: &[Guarantee], workload: &Workload) -> Self {
         let is_sure = |promise: &Guarantee| {
             let share = run.and_then(|run| share(run, promise, workload));
             share.is_some_and(|(kept, error)| kept - error >= promise.share)
@@ -54,19 +48,16 @@ impl SizeVerdict {
         }
     }
 
-    /// Returns `true` if all guarantees are met.
-    pub fn is_kept(&self) -> bool {
+    pub(crate) fn is_kept(&self) -> bool {
         matches!(self, SizeVerdict::Met | SizeVerdict::Kept)
     }
 
-    /// Returns `true` if the size can sustain the load.
-    pub fn sustains_load(&self) -> bool {
+    pub(crate) fn sustains_load(&self) -> bool {
         use SizeVerdict::{DoesNotFit, Overloaded};
         !matches!(self, Overloaded(_) | DoesNotFit(_))
     }
 
-    /// Returns a description of the verdict.
-    pub fn describe(&self) -> &str {
+    pub(crate) fn describe(&self) -> &str {
         match self {
             SizeVerdict::Met => "meets the target",
             SizeVerdict::Kept => "not certain, but it probably meets the target",
@@ -82,14 +73,10 @@ impl SizeVerdict {
     }
 }
 
-/// The result of the search for the smallest size.
-#[derive(Debug)]
-pub struct Sizing<'a> {
-    /// The guarantees that must be met.
+pub(crate) struct Sizing<'a> {
     pub promises: &'a [Guarantee],
     /// The budget for each size, in events of First-Fit with a small number of types.
     pub budget: u64,
-    /// The workload of the system.
     pub workload: &'a Workload,
     /// The name of the unit that would be bought.
     pub what: &'a str,
@@ -97,15 +84,12 @@ pub struct Sizing<'a> {
     pub present: u64,
     /// The smallest number of units that meets the target.
     pub least: u64,
-    /// The sizes that were tested.
-    pub looked: BTreeMap<u64, ExaminedSize>,
-    /// Whether the search was interrupted.
+    pub looked: &'a BTreeMap<u64, ExaminedSize>,
     pub interrupted: bool,
 }
 
 impl Sizing<'_> {
-    /// Returns the report, which shows the required size and the results for its neighbours.
-    pub fn report(&self) -> Report {
+    pub(crate) fn report(&self) -> Report {
         let own = &self.looked[&self.least];
         let now = match self.looked.get(&self.present) {
             Some(now) if self.present != self.least => format!("; now {}", now.words),

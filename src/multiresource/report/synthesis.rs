@@ -37,8 +37,13 @@ impl Synthesized {
     }
 }
 
-/// Returns the report for a synthesis. If `in_full` is `true`, it shows how it was found.
-pub fn synthesis(fleet: &Fleet, found: &Synthesized, log: &SynthesisLog, in_full: bool) -> Report {
+/// If `in_full` is `true`, the report shows how the policy was found.
+pub(crate) fn synthesis(
+    fleet: &Fleet,
+    found: &Synthesized,
+    log: &SynthesisLog,
+    in_full: bool,
+) -> Report {
     let (workload, artifact, unit) = (fleet.envelope(), found.artifact(), fleet.time_unit());
     let known = Stability::of(workload, &artifact.policy);
     let (chosen, best) = match found {
@@ -133,7 +138,7 @@ fn unclaimed(chosen: &Chosen) -> Vec<String> {
 
 fn conditions(workload: &Workload, synthesized: &Synthesis) -> String {
     let (artifact, unit) = (&synthesized.artifact, workload.time_unit());
-    let reasons = synthesized.out_of_reach.iter().take(REASONS).join("; ");
+    let reasons = synthesized.out_of_reach.iter().take(MAX_REASONS).join("; ");
     let Some(mean) = artifact.find(Quantity::MeanResponse, Subject::of_type(None)) else {
         return format!("There is no claim about the mean: {reasons}.");
     };
@@ -174,8 +179,7 @@ fn conditions(workload: &Workload, synthesized: &Synthesis) -> String {
     )
 }
 
-/// The reason why there is no result is only given for this number of types.
-const REASONS: usize = 3;
+const MAX_REASONS: usize = 3;
 
 fn movement(workload: &Workload, synthesis: &Synthesis) -> String {
     let (policy, unit) = (&synthesis.policy, workload.time_unit());
@@ -223,8 +227,7 @@ fn seven_digits(value: f64) -> String {
     format!("{value:.decimals$}")
 }
 
-/// Returns the exact mean response times of MSFQ for several thresholds.
-pub fn thresholds(workload: &Workload, outlook: &MsfqAnalysis, own: Option<u32>) -> Section {
+pub(crate) fn thresholds(workload: &Workload, outlook: &MsfqAnalysis, own: Option<u32>) -> Section {
     let unit = workload.time_unit();
     let table = outlook.table(own.map(|l| l as usize));
     let [light, heavy] =

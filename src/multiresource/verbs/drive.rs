@@ -1,5 +1,3 @@
-//! `synth drive` runs a policy that makes the decisions for an external scheduler.
-
 use std::io::{BufReader, ErrorKind};
 use std::path::{Path, PathBuf};
 
@@ -18,7 +16,7 @@ use crate::typed::PolicyFile;
 /// for each event and each decision
 #[derive(Args)]
 #[command(after_help = include_str!("drive.txt").trim_ascii_end())]
-pub struct Arguments {
+pub(crate) struct Arguments {
     #[command(flatten)]
     policy: PolicyFile,
 
@@ -63,8 +61,9 @@ impl RunVerb for Arguments {
         let mut output = VerbOutput::default();
         if driven.refused > 0 {
             let (refused, lines) = (driven.refused, driven.lines);
-            let note = format!("lines rejected: {refused} of {lines}");
-            output.notes.push(note);
+            output
+                .notes
+                .push(format!("lines rejected: {refused} of {lines}"));
         }
         if let (Some(file), Some(learned)) = (&self.learned, scheduler.learned()) {
             let text = serde_json::to_string(&learned)? + "\n";

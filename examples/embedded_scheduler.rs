@@ -5,8 +5,7 @@
 //! cargo run --release --example embedded_scheduler [POLICY.json]
 //! ```
 //!
-//! If no file is given, it first creates a nonpreemptive policy for `models/section7.yaml`. This is
-//! a part of the output:
+//! If no file is given, it creates a policy for `models/section7.yaml`. A part of the output is:
 //!
 //! ```text
 //!      schedule 111111111111111111111111111111111»»2222222222222222222222222222

@@ -216,7 +216,6 @@ fn take(free: &mut [Amounts], habit: &Habit, nodes: &[usize], sign: i64) {
     }
 }
 
-/// This is EASY with the limits of the jobs.
 fn schedule(jobs: &mut [&mut Job], (_, nodes, each, _): (&str, usize, Amounts, f64)) {
     let mut free = vec![each; nodes];
     // These are the actual end times, but the end times in `running` are based on the limits.

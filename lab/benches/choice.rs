@@ -3,9 +3,8 @@
 //!
 //!     cargo bench -p synth-lab --bench choice [-- [--full] WORKLOAD.yaml…]
 //!
-//! By default, it uses the models with a single server and five random systems. Each policy runs
-//! for 1e7 events. The selected policy and the rules that may be better by 2 % then run for 4e7
-//! events.
+//! By default, it uses the models with a single server and five random systems. Rules that may be
+//! better than the selected policy by 2 % are simulated again with more events.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 use std::path::Path;

@@ -235,7 +235,6 @@ fn many_types(c: &mut Criterion) {
     group.finish();
 }
 
-/// Replays a million jobs with exponential sizes at a load of 0.85.
 fn replays(c: &mut Criterion) {
     const JOBS: u32 = 1_000_000;
     let demands = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0];

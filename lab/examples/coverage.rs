@@ -26,8 +26,6 @@ struct Known {
 }
 
 impl Known {
-    /// Returns an M/G/1 queue with a mean size of 1. The exact mean is the result of the
-    /// Pollaczek–Khinchine formula.
     fn single_server(name: &str, size: &str, load: f64, events: f64) -> Result<Self> {
         let text = format!(
             "kind: multiresource\ntime_unit: s\nserver: {{capacity: {{cpu: 1}}}}\njobs:\n  - {{name: a, demand: {{cpu: 1}}, arrival_rate: {load}, {size}}}\n"
@@ -37,6 +35,7 @@ impl Known {
         Ok(Known {
             name: format!("{name} at {load}"),
             contender: Contender::parse("fcfs")?,
+            // This is the Pollaczek–Khinchine formula.
             exact: 1.0 + load * second / (2.0 * (1.0 - load)),
             workload,
             events,

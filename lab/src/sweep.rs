@@ -12,7 +12,7 @@ use synth::kind::{
     Caller, Files, NamesFiles, Notice, RunVerb, VerbOutput, VerbResult, files, refuse, table,
 };
 use synth::multiresource::artifact::{Preemption, Route};
-use synth::multiresource::synthesis::{self, SweepPoint, SynthesisOptions};
+use synth::multiresource::synthesis::{SweepPoint, SynthesisOptions, sweep_switching_rates};
 use synth::multiresource::workload::Workload;
 use synth::report::plot::{Chart, Curve, Point, Scale};
 use synth::report::{Csv, Report};
@@ -85,8 +85,7 @@ impl RunVerb for Arguments {
             caller.notify(Notice::Interruptible);
             caller.notify(Notice::Doing("evaluating switching rates"));
         };
-        let swept =
-            synthesis::sweep_switching_rates(&workload, &options, points, &interrupt, begun)?;
+        let swept = sweep_switching_rates(&workload, &options, points, &interrupt, begun)?;
         let cut = match options.end {
             _ if interrupt.load(Ordering::Relaxed) => Some("Interrupted"),
             Some(end) if Instant::now() >= end => Some("Time limit reached"),
@@ -164,13 +163,12 @@ fn sweep_page(workload: &Workload, swept: &[SweepPoint], command: String) -> Ver
     });
     let routes = routes.collect_vec();
     let least = swept.iter().map(value).fold(f64::INFINITY, f64::min);
-    let curve = |(n, (label, points)): (usize, &(String, Vec<&SweepPoint>))| {
+    let curves = routes.iter().enumerate().map(|(n, (label, points))| {
         let points = points.iter();
         let points = points.map(|point| Point::exact(point.switching_rate, value(point)));
         let shown = points.filter(|p| p.value <= DRAWN * least);
         Curve::line(n, label, shown.collect())
-    };
-    let curves = routes.iter().enumerate().map(curve);
+    });
     let title = format!("Mean response time [{unit}]");
     let across = format!("α [1/{unit}]");
     let chart = Chart::around(&title, [&across, ""], [Scale::Log; 2], curves.collect());

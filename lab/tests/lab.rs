@@ -1,4 +1,4 @@
-//! These tests use the command line of `synth-lab`.
+//! Tests of the command line of `synth-lab`.
 #![allow(clippy::unwrap_used)]
 
 use std::ffi::OsString;

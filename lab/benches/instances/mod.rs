@@ -1,16 +1,13 @@
 //! This module generates random workloads, which only depend on the class, the number of types and
 //! the seed. The load is 0.7 of the fluid bound, and the mean size of each type is 1 s. In the
-//! class `cloud`, the jobs need a number of vCPUs, and the other demands are multiples of this
-//! number. The class `hosts` is the same, but there are families of jobs, some of which need a
-//! local disk.
+//! classes `cloud` and `hosts`, the other demands of a job are multiples of the number of vCPUs.
 
 use rand::{Rng, RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 pub(crate) const CLASSES: [&str; 3] = ["large", "cloud", "small"];
 
-/// For these classes, the bounds of a search that uses a single set of prices are bad, or the
-/// search only finds a few good schedules.
+/// A search with one set of prices has bad bounds for these classes, or finds few good schedules.
 pub(crate) const HARD: [&str; 3] = ["hosts", "mixed", "coprime"];
 
 pub(crate) fn document(class: &str, types: usize, seed: u64) -> String {
@@ -143,7 +140,6 @@ fn demand(class: &str, random: &mut impl Rng) -> Vec<f64> {
     }
 }
 
-/// The amount of memory, local disk, disk transfers and network that is needed for each vCPU.
 const FAMILIES: [[f64; 4]; 7] = [
     [2.0, 0.0, 0.0, 0.5],
     [4.0, 19.0, 500.0, 0.5],

@@ -32,7 +32,6 @@ enum Law {
     Continuous(Demand, &'static str),
 }
 
-/// The users of this site submit their jobs in sessions, and most of them during the day.
 struct Site {
     processors: u32,
     /// The programs of each user. The first users submit the most jobs.

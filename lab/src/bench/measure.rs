@@ -130,11 +130,10 @@ impl Line {
     pub(super) fn lost<'a>(&'a self, own: &'a PolicyRun) -> Option<(&'a PolicyRun, Option<f64>)> {
         let (own, runs) = self.considered(own);
         let mean = |ran: &PolicyRun| ran.response.map_or(f64::INFINITY, |own| own.mean);
-        let order = |a: &(&PolicyRun, Option<f64>), b: &(&PolicyRun, Option<f64>)| {
+        ahead(runs, own).into_iter().max_by(|a, b| {
             let by_least = a.1.unwrap_or(0.0).total_cmp(&b.1.unwrap_or(0.0));
             by_least.then(mean(b.0).total_cmp(&mean(a.0)))
-        };
-        ahead(runs, own).into_iter().max_by(order)
+        })
     }
 }
 
@@ -249,9 +248,7 @@ fn entrants(
                 Ok(Contender::from(found.0.artifact().policy.clone()))
             }
             Ok(Solved::NoPolicy(why)) => Err(why),
-            Ok(Solved::Overloaded(_) | Solved::GuaranteesMissed(_)) => {
-                Err("no policy was found".into())
-            }
+            Ok(_) => Err("no policy was found".into()),
             Err(why) => Err(why.to_string()),
         }
     };
@@ -281,21 +278,19 @@ fn entrants(
 }
 
 fn alone(choice: &ChoiceLog) -> Vec<FamilyResult> {
-    let ratio = |n: usize, own: &CandidateLog| match own.outcome {
-        Steadiness::Steady if n == 0 => Some(1.0),
-        Steadiness::Steady => own.ratio.map(|ratio| ratio.mean).or(own.at_least),
-        _ => None,
-    };
     let alone = |(n, own): (usize, &CandidateLog)| FamilyResult {
         family: own.name.clone(),
-        ratio: ratio(n, own),
+        ratio: match own.outcome {
+            Steadiness::Steady if n == 0 => Some(1.0),
+            Steadiness::Steady => own.ratio.map(|ratio| ratio.mean).or(own.at_least),
+            _ => None,
+        },
     };
     choice.candidates.iter().enumerate().map(alone).collect()
 }
 
-/// Runs all policies with the same jobs. There is a short run for each policy, and a full run for
-/// the policies that may be the best. If a policy seems to have lost, it is compared using longer
-/// runs.
+/// Runs all policies with the same jobs. After the short runs, there are full runs of the policies
+/// that may be the best. If a policy seems to have lost, this is checked using longer runs.
 fn run(
     entrants: &[Entrant],
     system: &System,

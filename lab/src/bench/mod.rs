@@ -99,7 +99,6 @@ A policy has lost if its mean response time is significantly (95 %) larger by mo
 more information, or if it does not converge and another policy does. The results depend on the seed and on the number of events, but not on the machine. \
 To combine the shards, write all of their lines to a single file and use it as --output to print the table.";
 
-/// The number of events for the selection and for a run, and the number of updates.
 const FULL: [u64; 3] = [200_000_000, 10_000_000, 2_000_000_000];
 const SHORT: [u64; 3] = [50_000_000, 4_000_000, 400_000_000];
 
@@ -146,15 +145,12 @@ impl RunVerb for Arguments {
             }
             let mut said = |what: &str| listener(&format!("{} of {}, {what}", at + 1, own.len()));
             said("the next system");
-            let line = match tier {
-                Tier::Logs => {
-                    let origin = LogDistribution::new(self.set, n);
-                    walk::measure(&origin, &terms, &interrupt, &mut said)
-                }
-                _ => {
-                    let system = System::new(self.set, tier, n)?;
-                    measure(&system, &terms, changes, &interrupt, &mut said)
-                }
+            let line = if tier == Tier::Logs {
+                let origin = LogDistribution::new(self.set, n);
+                walk::measure(&origin, &terms, &interrupt, &mut said)
+            } else {
+                let system = System::new(self.set, tier, n)?;
+                measure(&system, &terms, changes, &interrupt, &mut said)
             };
             if interrupt.load(Ordering::Relaxed) {
                 break;

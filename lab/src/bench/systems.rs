@@ -206,7 +206,6 @@ fn amounts(values: &[u32]) -> String {
     named.map(|(j, value)| format!("r{j}: {value}")).join(", ")
 }
 
-/// Generates a system with two or three types, for which the dynamic program has few states.
 fn exact(n: u64, draw: &mut Draw) -> Draft {
     let (types, most, loads): (u32, u32, &[f64]) = match n % 2 {
         0 => (2, 16, &[0.6, 0.7, 0.8, 0.9]),

@@ -117,7 +117,7 @@ fn section(tier: Tier, lines: &[Line]) -> Section {
     let optima = lines.iter().filter_map(|l| Some((l, l.optimum?[0])));
     let tight: Vec<f64> = optima.map(|(line, least)| line.bound / least).collect();
     let tightness = spread(tight.iter().map(|t| -t).collect());
-    let of_entrants = lines.iter().flat_map(|line| {
+    let losses = lines.iter().flat_map(|line| {
         let runs = line.runs.iter();
         let own = runs.filter(|ran| line.terms.entered(&ran.policy));
         own.filter_map(|ran| miss(line, ran))
@@ -128,7 +128,7 @@ fn section(tier: Tier, lines: &[Line]) -> Section {
         closed: tight.len(),
         tightness: tightness.map(|pair| pair.map(|t| -t)),
         near: NEAR.map(|far| tight.iter().filter(|t| **t >= 1.0 - far).count()),
-        missed: of_entrants.collect(),
+        missed: losses.collect(),
         policies: policies.map(|own| row(own, &lines)).collect(),
         families: families.map(|own| family(own, &lines)).collect(),
     }
@@ -261,7 +261,7 @@ impl Section {
 impl Loss {
     fn words(&self) -> String {
         let (policy, better) = (&self.policy, &self.better);
-        let by = if let (Some(ratio), Some(least)) = (self.ratio, self.surely) {
+        let by = if let Some((ratio, least)) = self.ratio.zip(self.surely) {
             let [ratio, least] = [ratio, least].map(|own| format!("{:+.1} %", 100.0 * (own - 1.0)));
             format!("{ratio} (at least {least}) above {better}")
         } else {

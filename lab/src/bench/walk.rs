@@ -18,7 +18,8 @@ use synth::multiresource::replay::{Log, LogError};
 use synth::simulation::sweep::Information;
 use synth::simulation::{Health, over_replications};
 
-/// The number of logs for each system. If a policy has lost, [`AGAIN`] times as many are used.
+/// The number of logs for each system. If a policy has lost, [`AGAIN`] times as many other logs are
+/// used.
 pub(super) const LOGS: u64 = 8;
 
 /// The name of a policy, its information, and its rule, which is `None` for the selection.
@@ -83,7 +84,6 @@ pub(super) fn entrants(log: &Log, terms: &Conditions) -> Vec<Entrant> {
     all.into_iter().unique_by(|own| own.0.clone()).collect()
 }
 
-/// Evaluates all policies using each log, where each log is one replication.
 pub(super) fn walked(
     origin: &LogDistribution,
     logs: &[Log],

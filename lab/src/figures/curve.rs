@@ -1,5 +1,3 @@
-use std::path::Path;
-
 use itertools::Itertools as _;
 use synth::kind::VerbResult;
 use synth::report::plot::{self, Axis, Chart, Point, Scale, Sheet, Style};
@@ -102,7 +100,6 @@ impl Curve {
         }
     }
 
-    /// Returns the entry for the legend, which is grey if it is used for multiple curves.
     fn entry(&self) -> (String, usize, Style) {
         let (_, style, words) = self.kind.traits();
         match is_common(style) {
@@ -147,30 +144,18 @@ impl Panel {
     }
 }
 
-pub(super) struct Figure {
-    pub name: String,
-    table: String,
-    sheet: Sheet,
-}
+/// The name of a figure, its numbers as CSV, and its picture as SVG.
+pub(super) type Figure = (String, String, String);
 
-impl Figure {
-    pub(super) fn new(number: u32, size: (u32, u32), columns: u32, panels: Vec<Panel>) -> Self {
-        let table = table(&panels);
-        let sheet = Sheet {
-            size,
-            columns,
-            legend: legend(panels.iter().flat_map(|own| &own.curves)),
-            charts: panels.into_iter().map(|own| own.chart).collect(),
-        };
-        let name = format!("figure{number}");
-        Figure { name, table, sheet }
-    }
-
-    pub(super) fn write(&self, folder: &Path) -> VerbResult<()> {
-        let path = |end: &str| folder.join(format!("{}.{end}", self.name));
-        std::fs::write(path("csv"), &self.table)?;
-        Ok(std::fs::write(path("svg"), self.sheet.svg())?)
-    }
+pub(super) fn sheet(number: u32, size: (u32, u32), columns: u32, panels: Vec<Panel>) -> Figure {
+    let table = table(&panels);
+    let sheet = Sheet {
+        size,
+        columns,
+        legend: legend(panels.iter().flat_map(|own| &own.curves)),
+        charts: panels.into_iter().map(|own| own.chart).collect(),
+    };
+    (format!("figure{number}"), table, sheet.svg())
 }
 
 fn table(panels: &[Panel]) -> String {

@@ -1,7 +1,7 @@
 //! These are the figures 1 to 4 in a paper on balanced fairness (Bonald and Comte, Performance
 //! Evaluation 116, 2017), which show the effect of the size distribution on the delay.
 
-use super::curve::{BLUE, Curve, Figure, GREEN, GREY, Kind, Panel, VERMILLION, axis};
+use super::curve::{BLUE, Curve, GREEN, GREY, Kind, Panel, VERMILLION, axis, sheet};
 use super::rules::of_events;
 use super::{Drawn, PaperFinding};
 use synth::compatibility::analysis;
@@ -18,7 +18,6 @@ const INTERRUPTIONS: [(f64, usize, &str); 3] = [
     (5.0, GREEN, "five"),
 ];
 
-/// The title, the classes to show, the workload, and the maximum values of the two axes.
 type System = (&'static str, &'static [&'static str], String, (f64, f64));
 
 fn three(rate: u32) -> String {
@@ -88,12 +87,11 @@ pub(super) fn figure<const N: u32>(events: u64) -> VerbResult<Drawn> {
             }
             delays.extend(simulated);
         }
+        let law = format!("{trial:?}").to_lowercase();
         let panel = |label, top, curves| {
-            let law = format!("{trial:?}").to_lowercase();
-            let heading = format!("{title}: {law}");
-            let [across, up] =
-                [("load ρ", 1.0), (label, top)].map(|(label, top)| axis(label, (0.0, top), false));
-            Panel::new(heading, across, up, curves)
+            let across = axis("load ρ", (0.0, 1.0), false);
+            let up = axis(label, (0.0, top), false);
+            Panel::new(format!("{title}: {law}"), across, up, curves)
         };
         let rates = delays.iter().map(inverse).collect();
         above.push(panel("mean service rate", rate, rates));
@@ -110,7 +108,7 @@ pub(super) fn figure<const N: u32>(events: u64) -> VerbResult<Drawn> {
         holds: most.is_finite().then_some(most < 0.1),
     };
     above.extend(below);
-    let figure = Figure::new(N, (400, 380), 3, above);
+    let figure = sheet(N, (400, 380), 3, above);
     Ok((vec![figure], vec![finding]))
 }
 

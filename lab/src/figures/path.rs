@@ -5,9 +5,8 @@ use synth::multiresource::policy::{
 use synth::multiresource::workload::Workload;
 use synth::simulation::Streams;
 
-/// Returns the number of jobs at `count` points in time in a single run of MSFQ. The arrivals are
-/// the same for each threshold. The sizes have no memory, so the next completion is drawn at each
-/// event.
+/// Returns the number of jobs at `count` points in time. The arrivals are the same for each
+/// threshold. The sizes have no memory, so the next completion is drawn at each event.
 pub(super) fn path(
     workload: &Workload,
     threshold: u32,
@@ -37,9 +36,8 @@ pub(super) fn path(
         let time = length * n as f64 / count as f64;
         while system.now() < time {
             let ending = types.iter().enumerate();
-            let ending: Vec<f64> = ending
-                .map(|(i, kind)| f64::from(system.running(i)) * kind.service_rate())
-                .collect();
+            let ending = ending.map(|(i, kind)| f64::from(system.running(i)) * kind.service_rate());
+            let ending: Vec<f64> = ending.collect();
             let end = system.now() + streams.service.exponential() / ending.iter().sum::<f64>();
             let event = if next_arrival <= end {
                 let kind = pick(&arriving, streams.arrivals.uniform());

@@ -2,7 +2,7 @@
 //! types, and 6 and 7 are for cell B of Borg.
 
 use super::curve::{
-    BLUE, Curve, Figure, GREEN, GREY, Kind, ORANGE, PURPLE, Panel, SKY, VERMILLION, VIOLET, axis,
+    BLUE, Curve, GREEN, GREY, Kind, ORANGE, PURPLE, Panel, SKY, VERMILLION, VIOLET, axis, sheet,
 };
 use super::path::path;
 use super::rules::{
@@ -68,7 +68,7 @@ pub(super) fn figure1(events: u64) -> VerbResult<Drawn> {
         Ok(Panel::new(format!("λ = {rate}"), across, up, curves))
     };
     let panels = vec![panel(6.0, 1500.0)?, panel(7.5, 10_000.0)?];
-    let figure = Figure::new(1, (1000, 320), 1, panels);
+    let figure = sheet(1, (1000, 320), 1, panels);
     Ok((vec![figure], Vec::new()))
 }
 
@@ -121,7 +121,7 @@ pub(super) fn figure2(events: u64) -> VerbResult<Drawn> {
     let across = axis("threshold ℓ [jobs]", (-0.5, 31.5), false);
     let up = axis("mean response time E[T] [s]", (5.0, 2000.0), true);
     let panel = Panel::new("MSFQ over its threshold; ℓ = 0 is MSF", across, up, curves);
-    let figure = Figure::new(2, (900, 620), 1, vec![panel]);
+    let figure = sheet(2, (900, 620), 1, vec![panel]);
     Ok((vec![figure], findings))
 }
 
@@ -192,15 +192,17 @@ pub(super) fn figure3(events: u64) -> VerbResult<Drawn> {
         (MSFQ, GREY, Kind::Approximation),
     ];
     let panel = |(n, title): (usize, &str)| {
-        let exact = lines.into_iter().zip(0..);
-        let exact = exact.map(|((label, color, kind), m): (_, usize)| {
-            let points = all.iter();
-            let points = points.map(|(rate, own)| (*rate, own[m].map(|four| four[n])));
-            Curve::known(label, color, kind, points)
-        });
-        let mut curves: Vec<Curve> = exact.collect();
-        curves.extend(runs.iter().map(|own| own.curve(|run| four_of_run(run, n))));
+        let exact = lines
+            .into_iter()
+            .enumerate()
+            .map(|(m, (label, color, kind))| {
+                let points = all.iter();
+                let points = points.map(|(rate, own)| (*rate, own[m].map(|four| four[n])));
+                Curve::known(label, color, kind, points)
+            });
+        let simulated = runs.iter().map(|own| own.curve(|run| four_of_run(run, n)));
         let up = axis("mean response time [s]", (1.0, 5000.0), true);
+        let curves = exact.chain(simulated).collect();
         Panel::new(title, axis(ACROSS, (1.8, 7.8), false), up, curves)
     };
     let titles = [
@@ -212,7 +214,7 @@ pub(super) fn figure3(events: u64) -> VerbResult<Drawn> {
     let panels: Vec<Panel> = titles.into_iter().enumerate().map(panel).collect();
     let first_fit = runs[0].curve(|run| run.mean_response).at(7.5);
     let findings = of_rates(&panels[0], first_fit)?;
-    let figure = Figure::new(3, (550, 500), 2, panels);
+    let figure = sheet(3, (550, 500), 2, panels);
     Ok((vec![figure], findings))
 }
 
@@ -287,7 +289,6 @@ pub(super) fn figure4(_: u64) -> VerbResult<Drawn> {
         Ok(Panel::new(title, across, up, curves.collect()))
     };
     let panels = vec![panel("MSF", 0)?, panel("MSFQ, ℓ = 31", MOST)?];
-    // The length of a phase that does not exist is 0.
     let at = |n: usize, name| -> VerbResult<f64> {
         let length = panels[n].at(name, Kind::Exact, 7.5)?;
         Ok(if length.is_nan() { 0.0 } else { length })
@@ -303,7 +304,7 @@ pub(super) fn figure4(_: u64) -> VerbResult<Drawn> {
         ),
         holds: Some(msf > 10.0 * msfq),
     };
-    let figure = Figure::new(4, (550, 560), 2, panels);
+    let figure = sheet(4, (550, 560), 2, panels);
     Ok((vec![figure], vec![finding]))
 }
 
@@ -390,8 +391,8 @@ pub(super) fn figure5_and_8(events: u64) -> VerbResult<Drawn> {
         },
     ];
     let figures = vec![
-        Figure::new(5, (550, 560), 2, both(&five, 1.0)),
-        Figure::new(8, (550, 560), 2, both(&eight, 0.8)),
+        sheet(5, (550, 560), 2, both(&five, 1.0)),
+        sheet(8, (550, 560), 2, both(&eight, 0.8)),
     ];
     Ok((figures, findings))
 }
@@ -436,8 +437,8 @@ pub(super) fn figure6_and_7(events: u64) -> VerbResult<Drawn> {
         holds: ratio.map(|(msf, adaptive)| msf.mean / adaptive.mean > 50.0),
     };
     let figures = vec![
-        Figure::new(6, (900, 620), 1, vec![six]),
-        Figure::new(7, (550, 500), 2, seven),
+        sheet(6, (900, 620), 1, vec![six]),
+        sheet(7, (550, 500), 2, seven),
     ];
     Ok((figures, vec![finding]))
 }

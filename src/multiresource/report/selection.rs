@@ -46,14 +46,11 @@ pub(super) fn selected(chosen: &Chosen, stability: Stability) -> String {
         Basis::Analysis => "it is proved by analysis that no policy can be better by 1 %".into(),
         Basis::Given => "its family was specified".into(),
     };
-    let cut = match chosen.is_cut {
-        true => {
-            " The selection was cut short by the time limit or by an interrupt. This is the best policy that was found so far, and the result of another run may be different."
-        }
-        false => "",
-    };
+    let cut = if chosen.is_cut { CUT } else { "" };
     format!("Selected: {name}; {why}{proved}.{cut}")
 }
+
+const CUT: &str = " The selection was cut short by the time limit or by an interrupt. This is the best policy that was found so far, and the result of another run may be different.";
 
 const SHOWN: usize = 6;
 

@@ -24,12 +24,10 @@ pub fn simulation(workload: &Workload, run: &Run, verdicts: &[Judgement]) -> Rep
         "free while a job waits [%]" => *wasted,
     });
     let counters = &own.counters;
+    let share = percent(own.guarded);
     let guarded = match counters.guards {
         0 => String::new(),
-        guards => format!(
-            "; the guard was used {guards} times, for {} of the time",
-            percent(own.guarded)
-        ),
+        guards => format!("; the guard was used {guards} times, for {share} of the time"),
     };
     let overall = overall.note(format!(
         "The mean response time weighted by load is {} {unit}. The fairness (Jain) is {}. The number of switches is {}, of preemptions {}, and of setups {}{guarded}.",

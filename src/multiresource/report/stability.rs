@@ -72,11 +72,9 @@ pub(super) fn load_of(fleet: &Fleet, artifact: &Artifact, best: Option<f64>) -> 
                 .into()
         }
         true => format!("proved with a relative gap of {PROOF_GAP:.0e}"),
-        false => {
-            format!(
-                "NOT PROVED: this is an upper bound, and the gap is {gap:.2e}; use a larger value for `--time` to get a better bound"
-            )
-        }
+        false => format!(
+            "NOT PROVED: this is an upper bound, and the gap is {gap:.2e}; use a larger value for `--time` to get a better bound"
+        ),
     };
     let best = best.map(load).map_or(String::new(), |best| {
         format!(" The policy does not use the best schedules. If it did, the load would be {best}.")
@@ -148,9 +146,8 @@ pub(super) fn growth(fleet: &Fleet, artifact: &Artifact) -> Section {
     })
 }
 
-/// Returns the factor on all arrival rates below which the policy is stable, or `None` if it is not
-/// known. It is where the largest load is equal to 1, because loads are proportional to the rates.
-/// The assumptions of the claims about sizes and arrivals also apply to this factor.
+/// Returns the factor on all arrival rates at which the largest load is 1, or `None` if it is not
+/// known. The assumptions of the claims about sizes and arrivals also apply to this factor.
 fn stability_limit(artifact: &Artifact, fleet: &Fleet) -> Option<f64> {
     let workload = fleet.envelope();
     let load = match (&artifact.policy, Stability::of(workload, &artifact.policy)) {

@@ -145,12 +145,8 @@ fn conditions(workload: &Workload, synthesized: &Synthesis) -> String {
     let policy = &synthesized.policy;
     let preempts = policy.preemption != Preemption::None;
     let is_phantom = preempts || policy.empty_slots == EmptySlots::Phantom;
-    let without = match policy.backfill != Backfill::None || !is_phantom {
-        true => {
-            ", but this does not include the backfilling and the release of empty slots (use `synth simulate` to measure their effect)"
-        }
-        false => "",
-    };
+    let is_whole = policy.backfill == Backfill::None && is_phantom;
+    let without = if is_whole { "" } else { NOT_INCLUDED };
     let unmet = unmet(&mean.holds_for, None, workload, preempts);
     let how = match unmet.describe() {
         _ if mean.method == Method::ApproximationQueueLength => {
@@ -180,6 +176,8 @@ fn conditions(workload: &Workload, synthesized: &Synthesis) -> String {
 }
 
 const MAX_REASONS: usize = 3;
+
+const NOT_INCLUDED: &str = ", but this does not include the backfilling and the release of empty slots (use `synth simulate` to measure their effect)";
 
 fn movement(workload: &Workload, synthesis: &Synthesis) -> String {
     let (policy, unit) = (&synthesis.policy, workload.time_unit());

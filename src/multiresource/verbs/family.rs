@@ -76,7 +76,6 @@ impl FromStr for FamilyOrRule {
 }
 
 impl FamilyOrRule {
-    /// Returns the preemption that is needed by the rule, or none for a family.
     pub(crate) fn preemption(&self) -> Preemption {
         match self {
             FamilyOrRule::Rule(rule) if rule.preempts() => Preemption::Full,
@@ -145,7 +144,6 @@ impl Family {
 }
 
 impl PolicySearch {
-    /// Reads a policy that was written by the user.
     pub(crate) fn read(file: &Path, fleet: &Fleet) -> VerbResult<Self> {
         let text = text_of(file).map_err(|e| format!("cannot read {}: {e}", file.display()))?;
         let policy = parse_custom_policy(&text, &display_name(file), fleet)?;

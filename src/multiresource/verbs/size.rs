@@ -22,8 +22,7 @@ use crate::report::Report;
 /// The maximum size to test, as a multiple of the first size that can sustain the load.
 const MOST: u64 = 16;
 
-/// The first step is the current size divided by this value.
-const FIRST: u64 = 8;
+const FIRST_STEP_DIVISOR: u64 = 8;
 
 const SERVERS: u64 = 100_000;
 
@@ -188,7 +187,7 @@ impl<'a> Sizes<'a> {
         let most = carrying.map_or(SERVERS, |(size, _)| MOST * size);
         let most = most.min(SERVERS);
         let doubled = 2 * last.saturating_sub(present);
-        let next = present + doubled.max((present / FIRST).max(1));
+        let next = present + doubled.max((present / FIRST_STEP_DIVISOR).max(1));
         (*last < most).then_some(next.max(last + 1).min(most))
     }
 }

@@ -28,7 +28,6 @@ use crate::typed::{count, positive, seconds, time};
 const PROOF: f64 = 0.3;
 const ANALYSIS: f64 = 0.6;
 
-/// The default budget for each size in `synth size`, in events of First-Fit with few types.
 const BUDGET_OF_A_SIZE: u64 = 40_000_000;
 
 /// The options of every verb that creates a policy.
@@ -158,13 +157,9 @@ impl SynthesisArgs {
         self.time.map(|limit| seconds(part * limit))
     }
 
-    fn work(&self, default: u64) -> u64 {
-        self.making.work.unwrap_or(default)
-    }
-
     /// Returns the options for the MSR policy that is used at the start of every selection.
     fn options(&self, sought: &PolicySearch) -> SynthesisOptions {
-        let effort = self.work(BUDGET) as f64 / BUDGET as f64;
+        let effort = self.making.work.unwrap_or(BUDGET) as f64 / BUDGET as f64;
         // A selection by simulation uses all of the work for the simulations.
         let effort = match sought {
             PolicySearch::Among(_) => effort.max(1.0),
@@ -231,6 +226,7 @@ impl SynthesisArgs {
             PolicySearch::Among(families) => families.clone(),
             _ => Families::All,
         };
+        let usual = self.size.as_ref().map_or(BUDGET, |_| BUDGET_OF_A_SIZE);
         let promises = self.making.slo.iter();
         let promises = promises.map(|text| promise(text, fleet.envelope()));
         Ok(SolveRequest {
@@ -241,10 +237,7 @@ impl SynthesisArgs {
             sought,
             choice: ChoiceOptions {
                 families,
-                budget: self.work(match &self.size {
-                    Some(_) => BUDGET_OF_A_SIZE,
-                    None => BUDGET,
-                }),
+                budget: self.making.work.unwrap_or(usual),
                 end: self.within(1.0).map(|time| now + time),
                 seed: self.making.seed,
                 promises: promises.collect::<Result<_, _>>()?,
@@ -314,7 +307,6 @@ pub(crate) fn synthesize(
     })
 }
 
-/// Runs the checker on a policy, and adds the lower bound to its log if the log is used.
 fn checked(
     fleet: &Fleet,
     args: &SynthesisArgs,

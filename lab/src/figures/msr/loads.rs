@@ -1,5 +1,5 @@
 use super::super::curve::{
-    BLUE, Curve, Figure, GREEN, GREY, Kind, ORANGE, PURPLE, Panel, SKY, VERMILLION, axis,
+    BLUE, Curve, GREEN, GREY, Kind, ORANGE, PURPLE, Panel, SKY, VERMILLION, axis, sheet,
 };
 use super::super::rules::{
     Plan, Rule, Sweep, first_fit, model, named, nmsr_with_backfilling, plain, sweep, tuned, words,
@@ -94,13 +94,12 @@ pub(in crate::figures) fn figure4(events: u64) -> VerbResult<Drawn> {
             holds: (first_fit.at(0.9).zip(backfilling.at(0.9))).map(|(f, n)| n.mean < f.mean),
         },
     ];
-    let figure = Figure::new(4, (500, 640), 2, panels);
+    let figure = sheet(4, (500, 640), 2, panels);
     Ok((vec![figure], findings))
 }
 
 /// The mean response times of figure 5 in seconds, computed from the results that the authors
-/// saved. There is one line for each rule, with a value for each downsampling factor from 0.1 to
-/// 0.9.
+/// saved. Each line is a rule with its values for the downsampling factors from 0.1 to 0.9.
 const PUBLISHED: &str = include_str!("borg.csv");
 
 const COLORS: [usize; 6] = [VERMILLION, SKY, GREEN, ORANGE, PURPLE, GREY];
@@ -183,6 +182,6 @@ pub(in crate::figures) fn figure5(events: u64) -> VerbResult<Drawn> {
         panel("stationary: Poisson arrivals", of(&steady)),
         panel("in bursts of ten minutes", of(&bursty)),
     ];
-    let figure = Figure::new(5, (440, 600), 3, panels);
+    let figure = sheet(5, (440, 600), 3, panels);
     Ok((vec![figure], findings))
 }

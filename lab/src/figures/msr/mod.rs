@@ -6,7 +6,7 @@ mod theory;
 pub(super) use loads::{figure4, figure5};
 
 use super::curve::{
-    BLUE, Curve, Figure, GREEN, GREY, Kind, ORANGE, PURPLE, Panel, SKY, VERMILLION, axis,
+    BLUE, Curve, GREEN, GREY, Kind, ORANGE, PURPLE, Panel, SKY, VERMILLION, axis, sheet,
 };
 use super::rules::{plain, tuned};
 use super::{Drawn, PaperFinding};
@@ -38,7 +38,7 @@ pub(super) fn figure2(events: u64) -> VerbResult<Drawn> {
         findings.extend(found);
         findings.push(theorem8(&at_load(load)?, load)?);
     }
-    let figure = Figure::new(2, (500, 490), 2, panels);
+    let figure = sheet(2, (500, 490), 2, panels);
     Ok((vec![figure], findings))
 }
 
@@ -160,6 +160,6 @@ pub(super) fn figure3(events: u64) -> VerbResult<Drawn> {
         found: format!("this is the case if γ is at least {low:.1} μ and both use the best route"),
         holds: Some(low > 2.0),
     };
-    let figure = Figure::new(3, (800, 640), 1, vec![panel]);
+    let figure = sheet(3, (800, 640), 1, vec![panel]);
     Ok((vec![figure], vec![finding]))
 }

@@ -66,8 +66,7 @@ pub(super) fn exact(label: &str, color: usize, policies: &[Placed]) -> VerbResul
     Ok(Curve::known(label, color, Kind::Exact, points))
 }
 
-/// Returns the exact values, the approximation and the bounds, and simulates every `step`-th
-/// policy.
+/// Every `step`-th policy is also simulated.
 pub(super) fn full(
     label: &str,
     color: usize,

@@ -181,11 +181,9 @@ impl<'a> ReplayPlan<'a> {
         if let Some(visits) = self.recorded()
             && speed == Speed::ONE
             && !self.is_interrupted()
+            && let Ok(own) = self.measured((visits, 0), None, span, first.as_ref())
         {
-            let replayed = self.measured((visits, 0), None, span, first.as_ref());
-            let recorded = replayed.is_ok();
-            let outcome = self.outcome(RECORDED, None, replayed);
-            policies.extend(recorded.then_some(outcome));
+            policies.push(self.outcome(RECORDED, None, Ok(own)));
         }
         SpeedResults {
             speed,

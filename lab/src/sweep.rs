@@ -152,9 +152,8 @@ const DRAWN: f64 = 300.0;
 /// If there is no exact value for one of the points, the legend says that the curve is approximate.
 fn sweep_page(workload: &Workload, swept: &[SweepPoint], command: String) -> VerbResult<String> {
     let unit = workload.time_unit();
-    let by_route = swept
-        .iter()
-        .into_group_map_by(|point| point.route.to_string());
+    let each = swept.iter();
+    let by_route = each.into_group_map_by(|point| point.route.to_string());
     let routes = by_route.into_iter().sorted_by(|a, b| a.0.cmp(&b.0));
     let routes = routes.map(|(route, points)| {
         let is_exact = points.iter().all(|point| point.mean_response.is_some());

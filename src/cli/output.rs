@@ -92,9 +92,8 @@ pub(super) fn emit(output: Option<&Path>, text: &str, common: &Common) -> VerbRe
 }
 
 pub(super) fn emit_all(documents: &[(PathBuf, String)], common: &Common) -> VerbResult<()> {
-    let each = documents
-        .iter()
-        .map(|(file, text)| emit(Some(file), text, common));
+    let each = documents.iter();
+    let each = each.map(|(file, text)| emit(Some(file), text, common));
     each.fold(Ok(()), Result::and)
 }
 

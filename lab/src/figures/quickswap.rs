@@ -192,14 +192,12 @@ pub(super) fn figure3(events: u64) -> VerbResult<Drawn> {
         (MSFQ, GREY, Kind::Approximation),
     ];
     let panel = |(n, title): (usize, &str)| {
-        let exact = lines
-            .into_iter()
-            .enumerate()
-            .map(|(m, (label, color, kind))| {
-                let points = all.iter();
-                let points = points.map(|(rate, own)| (*rate, own[m].map(|four| four[n])));
-                Curve::known(label, color, kind, points)
-            });
+        let exact = lines.into_iter().enumerate();
+        let exact = exact.map(|(m, (label, color, kind))| {
+            let points = all.iter();
+            let points = points.map(|(rate, own)| (*rate, own[m].map(|four| four[n])));
+            Curve::known(label, color, kind, points)
+        });
         let simulated = runs.iter().map(|own| own.curve(|run| four_of_run(run, n)));
         let up = axis("mean response time [s]", (1.0, 5000.0), true);
         let curves = exact.chain(simulated).collect();

@@ -118,9 +118,8 @@ impl Sizing<'_> {
         let shown = shown.filter(|(size, _)| **size == self.present || near.contains(size));
         let mut section = Section::new("", [self.what, "", "policy"]);
         let promised = self.promises.iter().map(|own| own.describe(unit));
-        section
-            .columns
-            .extend(promised.map(|name| Column::of(&name, "%")));
+        let promised = promised.map(|name| Column::of(&name, "%"));
+        section.columns.extend(promised);
         let types = self.promises.iter().map(|own| (&own.job_type, own.delay));
         let types = types.unique_by(|(name, _)| (*name).clone()).collect_vec();
         for (name, delay) in &types {
@@ -129,9 +128,8 @@ impl Sizing<'_> {
                 Delay::Response => "response",
             };
             let names = [&*format!("{name}: mean {what}"), "95 % below"];
-            section
-                .columns
-                .extend(names.map(|name| Column::of(name, unit)));
+            let columns = names.map(|name| Column::of(name, unit));
+            section.columns.extend(columns);
         }
         section.columns.push(Column::of("E[T]", unit));
         for (size, own) in shown {

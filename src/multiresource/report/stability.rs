@@ -104,9 +104,8 @@ pub(super) fn bottlenecks(fleet: &Fleet, artifact: &Artifact) -> Section {
 pub(super) fn demand(fleet: &Fleet) -> Vec<f64> {
     let used = |j: usize| -> f64 {
         let types = fleet.types().iter();
-        types
-            .map(|kind| kind.offered_tasks() * kind.demand()[j].value())
-            .sum()
+        let tasks = types.map(|kind| kind.offered_tasks() * kind.demand()[j].value());
+        tasks.sum()
     };
     let capacity = fleet.capacity().into_iter().enumerate();
     capacity.map(|(j, capacity)| used(j) / capacity).collect()

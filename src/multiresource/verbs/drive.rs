@@ -61,9 +61,8 @@ impl RunVerb for Arguments {
         let mut output = VerbOutput::default();
         if driven.refused > 0 {
             let (refused, lines) = (driven.refused, driven.lines);
-            output
-                .notes
-                .push(format!("lines rejected: {refused} of {lines}"));
+            let note = format!("lines rejected: {refused} of {lines}");
+            output.notes.push(note);
         }
         if let (Some(file), Some(learned)) = (&self.learned, scheduler.learned()) {
             let text = serde_json::to_string(&learned)? + "\n";

@@ -133,10 +133,8 @@ pub(super) fn figure3(events: u64) -> VerbResult<Drawn> {
         Ok(Curve::known(label, color, Kind::Exact, points))
     };
     let placed = |gamma: &f64| Ok((*gamma, workload.clone(), smsr(&workload, *gamma)?));
-    let placed = gammas
-        .iter()
-        .map(placed)
-        .collect::<VerbResult<Vec<Placed>>>()?;
+    let placed = gammas.iter().map(placed);
+    let placed = placed.collect::<VerbResult<Vec<Placed>>>()?;
     let rival = total(&workload, &patient)?.exact;
     let (mut low, mut high) = (0.5_f64, 1e4_f64);
     while high / low > 1.001 {

@@ -74,10 +74,8 @@ pub(super) fn full(
     (step, events): (usize, u64),
 ) -> VerbResult<Vec<Curve>> {
     let theory = |(at, w, policy): &Placed| Ok((*at, total(w, policy)?));
-    let theory = policies
-        .iter()
-        .map(theory)
-        .collect::<VerbResult<Vec<_>>>()?;
+    let theory = policies.iter().map(theory);
+    let theory = theory.collect::<VerbResult<Vec<_>>>()?;
     let of = |kind, part: fn(&Theory) -> f64| {
         let points = theory.iter().map(|(at, own)| (*at, Some(part(own))));
         Curve::known(label, color, kind, points)

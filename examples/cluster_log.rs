@@ -1,14 +1,12 @@
-//! This example generates the synthetic log `models/traces/cluster.swf`, which contains five weeks
-//! of jobs on a cluster with 256 processors.
+//! This example generates five weeks of jobs on a cluster with 256 processors.
 //!
 //! ```text
 //! cargo run --release --example cluster_log > models/traces/cluster.swf
 //! ```
 //!
 //! The arrivals are a Poisson process whose rate is four times as high at noon as at midnight, and
-//! a third as high on weekends. Most jobs use only a few processors. The sizes are lognormal, with
-//! a squared coefficient of variation of about 7. Each user selects one of six limits, which is
-//! often much too long. Some of the jobs exceed their limit, fail, or never start.
+//! a third as high on weekends. The sizes are lognormal, with a squared coefficient of variation of
+//! about 7. The limits are often much too long.
 
 use rand::{Rng, RngExt, SeedableRng};
 use rand_distr::{Distribution, LogNormal};
@@ -45,20 +43,16 @@ fn main() {
         if hours > 24.0 * DAYS {
             return;
         }
-        if random.random::<f64>() < pace(hours) {
+        if random.random::<f64>() < relative_arrival_rate(hours) {
             number += 1;
             println!("{}", job(number, (3600.0 * hours) as u64, &mut random));
         }
     }
 }
 
-/// Returns the relative arrival rate at this hour, which is in (0, 1].
-fn pace(hours: f64) -> f64 {
-    let day = if (hours / 24.0) as u64 % 7 >= 5 {
-        1.0 / 3.0
-    } else {
-        1.0
-    };
+fn relative_arrival_rate(hours: f64) -> f64 {
+    let is_weekend = (hours / 24.0) as u64 % 7 >= 5;
+    let day = if is_weekend { 1.0 / 3.0 } else { 1.0 };
     let hour = (hours % 24.0 - 12.0) / 24.0 * std::f64::consts::TAU;
     day * (0.625 + 0.375 * hour.cos())
 }
@@ -71,10 +65,8 @@ fn job(number: u64, submit: u64, random: &mut Xoshiro256PlusPlus) -> String {
         .expect("the spread should be a valid number");
     let hours = law.sample(random).min(72.0);
     let requested = hours * (1.2 + 8.0 * random.random::<f64>().powi(2));
-    let limit = LIMITS
-        .into_iter()
-        .find(|limit| *limit >= requested)
-        .unwrap_or(72.0);
+    let limit = LIMITS.into_iter().find(|limit| *limit >= requested);
+    let limit = limit.unwrap_or(72.0);
     let seconds = |hours: f64| (3600.0 * hours).ceil() as i64;
     // Out of 100 jobs, five fail early, three never start, and two exceed their limit.
     let (run, status) = match random.random_range(0..100) {

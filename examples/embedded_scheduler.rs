@@ -1,13 +1,11 @@
 //! This example is a scheduler that uses the library to decide which jobs to start and stop. The
-//! library only knows the type of each job and the events. The example prints the jobs that are
-//! running and waiting over time.
+//! library only knows the events and the type of each job.
 //!
 //! ```text
 //! cargo run --release --example embedded_scheduler [POLICY.json]
 //! ```
 //!
-//! If no file is given, it first creates a nonpreemptive policy for `models/section7.yaml`. This is
-//! a part of the output:
+//! If no file is given, it creates a policy for `models/section7.yaml`. A part of the output is:
 //!
 //! ```text
 //!      schedule 111111111111111111111111111111111»»2222222222222222222222222222
@@ -33,7 +31,7 @@ const NEVER: f64 = f64::INFINITY;
 struct Job {
     id: String,
     kind: usize,
-    /// This is only known to the example, but not to the rule.
+    /// This is not known to the rule.
     work_left: f64,
     running_since: Option<f64>,
 }
@@ -49,7 +47,6 @@ struct Scheduler {
 }
 
 impl Scheduler {
-    /// Sends an event to the rule, executes its actions, and updates the timers.
     fn decide(&mut self, event: Event) -> Result<(), Violation> {
         self.rule.react(event, &mut self.system);
         let now = self.system.now();
@@ -64,15 +61,12 @@ impl Scheduler {
         self.system.violation().cloned().map_or(Ok(()), Err)
     }
 
-    /// The clocks are exponential and have no memory, so a clock can be drawn again if its rate
-    /// changes.
+    /// The clocks have no memory, so a clock can be drawn again if its rate changes.
     fn set_timers(&mut self) {
+        let now = self.system.now();
         for (timer, &rate) in self.timers.iter_mut().zip(self.system.clocks()) {
             if timer.0 != rate {
-                *timer = (
-                    rate,
-                    self.system.now() + exponential(rate, &mut self.random),
-                );
+                *timer = (rate, now + exponential(rate, &mut self.random));
             }
         }
     }
@@ -92,11 +86,8 @@ impl Scheduler {
     fn draw(&self, policy: &MsrConfig, rows: &mut [String]) {
         let (schedule, reached) = self.rule.schedule();
         let position = policy.schedules.iter().position(|s| s == schedule);
-        rows[0].push(
-            position
-                .filter(|_| reached)
-                .map_or('»', |n| digit(n as u32 + 1)),
-        );
+        let position = position.filter(|_| reached);
+        rows[0].push(position.map_or('»', |n| digit(n as u32 + 1)));
         for (i, pair) in rows[1..].chunks_mut(2).enumerate() {
             pair[0].push(digit(self.system.running(i)));
             pair[1].push(digit(self.system.waiting(i)));
@@ -132,10 +123,8 @@ fn digit(n: u32) -> char {
 }
 
 fn earliest(times: impl Iterator<Item = f64>) -> (f64, usize) {
-    let numbered = times.zip(0..);
-    numbered
-        .min_by(|a, b| a.0.total_cmp(&b.0))
-        .unwrap_or((NEVER, 0))
+    let first = times.zip(0..).min_by(|a, b| a.0.total_cmp(&b.0));
+    first.unwrap_or((NEVER, 0))
 }
 
 fn exponential(rate: f64, random: &mut Random) -> f64 {
@@ -214,24 +203,17 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
         if now == arrival {
             let kind = kinds.sample(&mut world);
-            let id = format!(
-                "{}/{}",
-                workload.types()[kind].name(),
-                1000 + scheduler.jobs.len()
-            );
-            let stages = workload.types()[kind].size().phases();
+            let own = &workload.types()[kind];
+            let stages = own.size().phases();
             let stages =
                 stages.ok_or("this example only supports sizes with a phase-type distribution")?;
-            let work_left = size(&stages, &mut world);
-            scheduler.submit(
-                Job {
-                    id,
-                    kind,
-                    work_left,
-                    running_since: None,
-                },
-                now,
-            )?;
+            let job = Job {
+                id: format!("{}/{}", own.name(), 1000 + scheduler.jobs.len()),
+                kind,
+                work_left: size(&stages, &mut world),
+                running_since: None,
+            };
+            scheduler.submit(job, now)?;
             arrival += exponential(workload.total_arrival_rate(), &mut world);
         } else if now == end {
             scheduler.complete(number, now)?;
@@ -245,10 +227,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         workload.time_unit()
     );
     let done = scheduler.system.counters();
-    let running = scheduler
-        .jobs
-        .iter()
-        .filter(|job| job.running_since.is_some());
+    let jobs = scheduler.jobs.iter();
+    let running = jobs.filter(|job| job.running_since.is_some());
     let ids: Vec<&str> = running.map(|job| job.id.as_str()).collect();
     println!(
         "{} arrivals, {} completions, {} preemptions, {} switches; still running: {}",

@@ -4,8 +4,6 @@
 //! cargo run --release --example own_policy
 //! ```
 //!
-//! This is an example of the output:
-//!
 //! ```text
 //! E[T] [s]                     ρ = 0.3         ρ = 0.5         ρ = 0.7        ρ = 0.85
 //! first-fit              1.074 ± 0.010   1.298 ± 0.012   1.967 ± 0.019   5.102 ± 0.068
@@ -19,9 +17,8 @@ use synth::multiresource::workload::Workload;
 
 const LOADS: [f64; 4] = [0.3, 0.5, 0.7, 0.85];
 
-/// If several types fit, this policy starts the type that has the largest dominant share, which is
-/// the largest fraction of a resource that it needs. If two are equal, the type
-/// with the oldest waiting job is started. This is repeated until no waiting job fits.
+/// If several types fit, this policy starts the type with the largest dominant share, which is the
+/// largest fraction of a resource that it needs. If there is a tie, the oldest job is started.
 #[derive(Clone)]
 struct BestFit {
     dominant_shares: Vec<f64>,
@@ -62,7 +59,7 @@ fn cell(run: &Run) -> String {
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
-    // The load of the workload is 0.9, so it must be scaled by `ρ/0.9` to get the load `ρ`.
+    // The load of the workload is 0.9.
     let workload = Workload::read(Path::new("models/section7.yaml"))?.workload;
     let settings = Settings {
         events: 20_000_000,

@@ -20,30 +20,10 @@ pub fn named(name: &str) -> Option<&'static str> {
     exact.or_else(|| nearest(name, &known))
 }
 
-/// Returns the JSON Schema of a workload of any kind.
-pub fn workload_schema() -> schemars::Schema {
-    let mut published = Published::default();
-    for add in each(Publish) {
-        add(&mut published);
-    }
-    published.schema("A workload of synth")
-}
-
 /// Returns the formats of all results.
 pub fn formats() -> Vec<Format> {
     let own = crate::multiresource::verbs::FORMATS;
     [FORMATS, own, synth_advice::verbs::FORMATS].concat()
-}
-
-#[derive(Clone, Copy)]
-struct Publish;
-
-impl Visitor for Publish {
-    type Output = fn(&mut Published);
-
-    fn visit<K: Kind>(self) -> Self::Output {
-        Published::add::<<K::Content as Content>::Workload>
-    }
 }
 
 macro_rules! kinds {
@@ -57,6 +37,13 @@ macro_rules! kinds {
         /// Calls a function for every kind, in order.
         pub fn each<V: Visitor + Copy>(visitor: V) -> Vec<V::Output> {
             vec![$(visitor.visit::<$kind>()),+]
+        }
+
+        /// Returns the JSON Schema of a workload of any kind.
+        pub fn workload_schema() -> schemars::Schema {
+            let mut published = Published::default();
+            $(published.add::<<<$kind as Rules>::Content as Content>::Workload>();)+
+            published.schema("A workload of synth")
         }
     };
 }

@@ -1,6 +1,5 @@
-//! A synthetic Slurm site. There are users with different habits, job arrays, jobs with several
-//! nodes, GPUs, and limits that are too long. The start times are the result of EASY on the nodes
-//! of each partition, so the rule that was used is known.
+//! The users of this synthetic Slurm site have different habits, and their limits are too long. The
+//! start times are the result of EASY on the nodes of each partition.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -25,10 +24,9 @@ const PARTITIONS: [(&str, usize, Amounts, f64); 3] = [
 const HEADER: &str = "JobID|User|Account|Partition|QOS|Submit|Eligible|Start|End|ElapsedRaw|State|NNodes|ReqTRES|AllocTRES|TimelimitRaw\n";
 /// The limits that can be selected by a user \[min\].
 const LIMITS: [i64; 9] = [15, 30, 60, 120, 240, 480, 1440, 2880, 4320];
-/// The number of jobs that are considered after one that does not fit.
+/// The number of jobs that are considered after a job that does not fit.
 const DEPTH: usize = 100;
 
-/// A type of job that a user submits several times.
 #[derive(Clone)]
 struct Habit {
     user: usize,
@@ -37,11 +35,11 @@ struct Habit {
     on_each: Amounts,
     /// The time limit \[min\].
     limit: i64,
-    /// The typical fraction of the limit that is used, in [0, 1].
+    /// The typical fraction of the limit that is used.
     level: f64,
 }
 
-/// A job. All times are in seconds since the site was opened.
+/// All times are in seconds since the site was opened.
 struct Job {
     id: String,
     habit: Habit,
@@ -53,8 +51,7 @@ struct Job {
     start: Option<i64>,
 }
 
-/// Returns the accounting data of `count` jobs, where each task of an array counts, in up to 28
-/// days.
+/// Returns the accounting data of `count` jobs, where each task of an array counts.
 pub(crate) fn sacct(seed: u64, count: usize, days: i64) -> String {
     let mut random = Random::seed_from_u64(seed);
     let horizon = days * 86_400;
@@ -166,8 +163,8 @@ fn submitted(random: &mut Random, count: usize, horizon: i64) -> Vec<Job> {
     jobs
 }
 
-/// Sets the run times so that the mean utilization is that of the partition. Each of them is the
-/// limit times a power of the random part.
+/// Sets the run times so that the mean utilization is equal to `load`. Each run time is the limit
+/// multiplied by a power of the random part.
 fn run_times(
     jobs: &mut [&mut Job],
     (_, nodes, each, load): (&str, usize, Amounts, f64),
@@ -180,15 +177,10 @@ fn run_times(
     };
     let held = |power: f64| {
         let own = jobs.iter().map(|job| {
-            let of = job
-                .habit
-                .on_each
-                .iter()
-                .zip(each)
-                .filter(|(_, all)| *all > 0);
-            let share = of
-                .map(|(own, all)| *own as f64 / all as f64)
-                .fold(0.0, f64::max);
+            let of = job.habit.on_each.iter().zip(each);
+            let of = of.filter(|(_, all)| *all > 0);
+            let shares = of.map(|(own, all)| *own as f64 / all as f64);
+            let share = shares.fold(0.0, f64::max);
             share * job.habit.nodes as f64 * run(job, power) as f64
         });
         own.sum::<f64>() / (nodes as f64 * horizon as f64)
@@ -196,26 +188,22 @@ fn run_times(
     let (mut low, mut high) = (0.01, 100.0);
     for _ in 0..40 {
         let between = (low + high) / 2.0;
-        *(if held(between) > load {
+        let end = if held(between) > load {
             &mut low
         } else {
             &mut high
-        }) = between;
+        };
+        *end = between;
     }
     jobs.iter_mut().for_each(|job| job.run = run(job, high));
 }
 
-/// Returns the first free nodes for a job, except those in `without`.
-fn room(free: &[Amounts], habit: &Habit, without: &[usize]) -> Option<Vec<usize>> {
+fn first_free_nodes(free: &[Amounts], habit: &Habit, without: &[usize]) -> Option<Vec<usize>> {
     let fits = |n: &usize| {
-        free[*n]
-            .iter()
-            .zip(habit.on_each)
-            .all(|(free, own)| *free >= own)
+        let mut each = free[*n].iter().zip(habit.on_each);
+        each.all(|(free, own)| *free >= own)
     };
-    let fitting = (0..free.len())
-        .filter(|n| !without.contains(n))
-        .filter(fits);
+    let fitting = (0..free.len()).filter(|n| !without.contains(n) && fits(n));
     let found: Vec<usize> = fitting.take(habit.nodes).collect();
     (found.len() == habit.nodes).then_some(found)
 }
@@ -228,11 +216,9 @@ fn take(free: &mut [Amounts], habit: &Habit, nodes: &[usize], sign: i64) {
     }
 }
 
-/// This is EASY with the limits of the jobs. Nodes are reserved for the first waiting job, and it
-/// must not be delayed by other jobs.
 fn schedule(jobs: &mut [&mut Job], (_, nodes, each, _): (&str, usize, Amounts, f64)) {
     let mut free = vec![each; nodes];
-    // The actual end times of the jobs. The end times in `running` are based on the limits.
+    // These are the actual end times, but the end times in `running` are based on the limits.
     let mut ends: BinaryHeap<Reverse<(i64, usize)>> = BinaryHeap::new();
     let mut running: Vec<(i64, usize, Vec<usize>)> = Vec::new();
     let mut queue: Vec<usize> = Vec::new();
@@ -265,7 +251,7 @@ fn schedule(jobs: &mut [&mut Job], (_, nodes, each, _): (&str, usize, Amounts, f
                 Some((shadow, nodes)) if promised > *shadow => nodes,
                 _ => &[],
             };
-            if let Some(nodes) = room(&free, &habit, without) {
+            if let Some(nodes) = first_free_nodes(&free, &habit, without) {
                 take(&mut free, &habit, &nodes, 1);
                 jobs[job].start = Some(now);
                 ends.push(Reverse((now + jobs[job].run, job)));
@@ -278,7 +264,7 @@ fn schedule(jobs: &mut [&mut Job], (_, nodes, each, _): (&str, usize, Amounts, f
                 let mut later = free.clone();
                 reserved = running.iter().find_map(|(at, job, nodes)| {
                     take(&mut later, &jobs[*job].habit, nodes, -1);
-                    Some((*at, room(&later, &habit, &[])?))
+                    Some((*at, first_free_nodes(&later, &habit, &[])?))
                 });
             }
             (place, looked) = (place + 1, looked + 1);
@@ -307,9 +293,8 @@ fn row(job: &Job, horizon: i64) -> String {
     }
     let never = job.state == "CANCELLED by 0";
     let start = job.start.filter(|start| *start < horizon);
-    let end = start
-        .map(|start| start + job.run)
-        .filter(|end| *end <= horizon);
+    let end = start.map(|start| start + job.run);
+    let end = end.filter(|end| *end <= horizon);
     let (start, end, elapsed, state) = match (start, end) {
         (_, _) if never => (
             "None".into(),
@@ -334,10 +319,9 @@ fn row(job: &Job, horizon: i64) -> String {
 /// Formats a time, where 0 is Monday, 2 March 2026.
 fn instant(at: i64) -> String {
     let (day, second) = (1 + at / 86_400, at % 86_400);
-    let (month, day) = if day < 31 {
-        (3, day + 1)
-    } else {
-        (4, day - 30)
+    let (month, day) = match day {
+        ..31 => (3, day + 1),
+        _ => (4, day - 30),
     };
     let (hour, minute) = (second / 3600, second / 60 % 60);
     format!(

@@ -1,11 +1,10 @@
-//! `cargo bench -p synth-lab --bench choice [-- [--full] WORKLOAD.yaml…]` measures the quality and
-//! the cost of the policy that is selected by `synth --preemption none` (or `full` with `--full`).
-//! It uses the models with a single server and five random systems, or the given workloads, with
-//! the loads 0.7, 0.9 and 0.95.
+//! This benchmark compares the policy that is selected by `synth --preemption none` (or `full` with
+//! `--full`) with all rules that know the mean sizes. The seed is not used for the selection.
 //!
-//! The selected policy is compared with all rules that know the mean sizes. The arrivals and sizes
-//! have not been used to select or tune a policy. Each policy runs for 1e7 events. The selected
-//! policy and the rules that may be better by 2 % then run for 4e7 events.
+//!     cargo bench -p synth-lab --bench choice [-- [--full] WORKLOAD.yaml…]
+//!
+//! By default, it uses the models with a single server and five random systems. Rules that may be
+//! better than the selected policy by 2 % are simulated again with more events.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 use std::path::Path;
@@ -86,7 +85,6 @@ fn generated(seed: u64) -> Workload {
     let jobs: String = (0..types)
         .map(|i| {
             let mean = 10f64.powf(random.random_range(-1.0..2.0));
-            // The dominant demand is between 1 % and 100 % of the server.
             let most = 10f64.powf(random.random_range(-2.0..0.0));
             let demand: Vec<String> = (0..resources)
                 .map(|j| {
@@ -154,10 +152,10 @@ fn beside(workload: &Workload, chosen: &Chosen, preemption: Preemption) -> Strin
     let may = |preempts: bool| !preempts || preemption == Preemption::Full;
     let rules = Contender::rules().iter();
     let rules = rules.filter(|r| may(r.preempts) && r.information == Information::Means);
-    // If there is no mean for a policy, any policy with a mean is better.
+    // A policy with a mean is better than any policy without a mean.
     let against = |run: &Run, own: &Run| {
         let settled = run.health == Health::Settled;
-        settled.then(|| times(run, own).unwrap_or((0.0, 0.0)))
+        settled.then(|| ratio_of_means(run, own).unwrap_or((0.0, 0.0)))
     };
     let compared = rules.filter_map(|r| {
         let rule = Contender::parse(r.name).ok()?;
@@ -204,8 +202,7 @@ fn beside(workload: &Workload, chosen: &Chosen, preemption: Preemption) -> Strin
     )
 }
 
-/// Returns the ratio of E\[T\] and its half-width, using the same arrivals and sizes.
-fn times(run: &Run, than: &Run) -> Option<(f64, f64)> {
+fn ratio_of_means(run: &Run, than: &Run) -> Option<(f64, f64)> {
     let pairs = run.replications.iter().zip(&than.replications);
     let (a, b): (Vec<f64>, Vec<f64>) = pairs.filter_map(|(a, b)| Some(((*a)?, (*b)?))).unzip();
     paired_ratio(&a, &b).map(|ratio| (ratio.mean, ratio.half_width))

@@ -1,5 +1,5 @@
-//! `cargo bench -p synth-lab --bench compatibility` measures the margin of 2000 classes on 200
-//! servers, the exact means for 40 classes on 20 servers and 20 on 30, and the events per second.
+//! This benchmark measures the time to compute the margin and the exact means of a system, and the
+//! number of events per second of the simulator.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 use std::hint::black_box;
@@ -61,6 +61,12 @@ fn simulation(c: &mut Criterion) {
     let mut group = c.benchmark_group("compatibility");
     group.throughput(Throughput::Elements(EVENTS));
     group.sample_size(10);
+    let settings = Settings {
+        events: EVENTS,
+        precision: 1e-9,
+        replications: 1,
+        ..Settings::default()
+    };
     for (name, cluster, rule) in [
         ("fcfs/100_2", &drawn(2), Rule::Fair(0.0)),
         ("balanced-fairness-1/100_2", &drawn(2), Rule::Fair(1.0)),
@@ -69,12 +75,6 @@ fn simulation(c: &mut Criterion) {
         ("balanced-fairness-5/data_locality", &local, Rule::Fair(5.0)),
         ("shortest-ps/100_2", &drawn(2), Rule::ShortestPs),
     ] {
-        let settings = Settings {
-            events: EVENTS,
-            precision: 1e-9,
-            replications: 1,
-            ..Settings::default()
-        };
         group.bench_function(name, |b| {
             b.iter(|| {
                 let run = simulate(cluster, &rule, &settings, |_| ()).unwrap();

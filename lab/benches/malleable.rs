@@ -1,6 +1,5 @@
-//! `cargo bench -p synth-lab --bench malleable` measures plans for 10 000 jobs with the speedup
-//! `k^p`, plans for 1000 jobs with other speedups, bounds for 20 speedups, and the events per
-//! second.
+//! This benchmark measures the time to create and check a plan for jobs with the same speedup, the
+//! time to create a plan for 20 different speedups, and the number of events per second.
 #![allow(clippy::unwrap_used, clippy::panic, missing_docs)]
 
 use std::hint::black_box;

@@ -1,6 +1,5 @@
-//! `cargo bench -p synth-lab` measures the solver of the program, the synthesis (with an effort of
-//! 1, or 0.01 if the name contains `large`), the checker, and the solvers for queues. All inputs
-//! are read before the measurement.
+//! This benchmark measures the solver of the program, the synthesis, the checker, and the solvers
+//! for queues. The effort of the synthesis is 1, or 0.01 if the name contains `large`.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 #[allow(dead_code, reason = "used by another benchmark")]
@@ -65,7 +64,7 @@ fn programs(c: &mut Criterion) {
         });
         group.finish();
     }
-    // This is an exact analysis with tuning, for 21 types and a chain with 278 phases.
+    // The policy is tuned using an exact analysis of 21 types and of a chain with 278 phases.
     let workload = model("cloud_instances");
     let mut group = c.benchmark_group("exact");
     group.sample_size(10);
@@ -80,7 +79,6 @@ fn programs(c: &mut Criterion) {
     group.finish();
 }
 
-/// Measures Quickswap for one-or-all, with 32 servers at a load of 0.77 and 512 servers at 0.89.
 fn quickswap(c: &mut Criterion) {
     let mut group = c.benchmark_group("quickswap");
     group.sample_size(10);
@@ -112,7 +110,7 @@ fn ring(states: usize) -> (Environment, Vec<u32>, Vec<bool>) {
     (Environment::new(states, edges).unwrap(), servers, serves)
 }
 
-/// Solves the queue of a type using logarithmic reduction and using rounds, which must agree.
+/// Solves the queue of a type using logarithmic reduction and using rounds.
 fn queues(c: &mut Criterion) {
     let mut group = c.benchmark_group("queue");
     group.sample_size(10);
@@ -134,8 +132,8 @@ fn queues(c: &mut Criterion) {
     group.finish();
 }
 
-/// Returns a workload with as many types as schedules in use, each of which fills the server, and
-/// its optimum. The loads have nine decimals, so that the weights have as many digits as possible.
+/// Returns a workload and the optimum, where the number of types is equal to the number of
+/// schedules. The loads have nine decimals, so that the weights have as many digits as possible.
 fn full_basis(types: usize) -> (Workload, Solution) {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(1);
     let demand: Vec<u32> = (0..types)

@@ -1,7 +1,6 @@
-//! `cargo bench -p synth-lab --bench program` measures the time to solve the program with a proof
-//! for random workloads (three classes with up to 200 types, and three hard classes with up to
-//! 100), and then the time to choose between the optima, with the number of completions in each
-//! cycle without preemption. Each time is the median of multiple runs for three seeds.
+//! This benchmark measures the time to solve the program of a random workload with a proof, and the
+//! time to choose the optimum with the smallest number of completions in each cycle without
+//! preemption. Each time is the median of multiple runs, and there are three seeds.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 mod instances;

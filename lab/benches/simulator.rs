@@ -1,15 +1,14 @@
-//! `cargo bench -p synth-lab --bench simulator` measures the number of events per second on a
-//! single core for several models and rules. `queue` is the time for a completion, and for as many
-//! arrivals as jobs are started, if 10 000 jobs are waiting. In `…/sizes`, the sizes are not
-//! exponential or the rule knows the sizes, so a calendar of events is needed. `…_types` is
-//! MaxWeight with many types,
-//! `…/fleet` has 10 000 servers, and `…/replay` is the replay of a log.
+//! This benchmark measures the number of events per second on a single core. In `…/sizes`, the
+//! sizes are not exponential or the rule knows the sizes, so a calendar of events is needed.
+//! `queue` is the time for one completion and for the arrivals that replace the jobs that are
+//! started, if there are 10 000 waiting jobs.
 #![allow(clippy::unwrap_used, clippy::panic, missing_docs)]
 
 #[allow(dead_code, reason = "used by another benchmark")]
 mod instances;
 
-use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use criterion::measurement::WallTime;
+use criterion::{BenchmarkGroup, Criterion, Throughput, criterion_group, criterion_main};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use synth::multiresource::artifact::{
@@ -36,7 +35,6 @@ fn model(name: &str) -> Workload {
     Workload::parse(&text(name), name).unwrap().workload
 }
 
-/// Returns cell B of Borg with lognormal sizes, where the squared coefficient of variation is 4.
 fn lognormal() -> Workload {
     let line = |line: &str| match line.split_once("mean_size: ") {
         Some((head, mean)) => {
@@ -56,11 +54,10 @@ fn msr(workload: &Workload, options: SynthesisOptions) -> Contender {
     }
 }
 
-/// Returns Adaptive MSR, where the prices are scaled so that the value of the best schedule is 1.
+/// The prices are scaled so that the value of the best schedule is 1.
 fn adaptive_msr(workload: &Workload) -> Contender {
-    let SynthesisOutcome::Policy(synthesis) =
-        synthesize(workload, &SynthesisOptions::new(Preemption::None)).unwrap()
-    else {
+    let options = SynthesisOptions::new(Preemption::None);
+    let SynthesisOutcome::Policy(synthesis) = synthesize(workload, &options).unwrap() else {
         panic!("no policy");
     };
     let prices = synthesis.solution.certificate.prices.iter();
@@ -70,15 +67,11 @@ fn adaptive_msr(workload: &Workload) -> Contender {
         let jobs = u.iter().zip(&prices);
         jobs.map(|(count, price)| f64::from(*count) * price).sum()
     };
-    let dearest = synthesis
-        .policy
-        .schedules
-        .iter()
-        .map(worth)
-        .fold(0.0, f64::max);
+    let schedules = synthesis.policy.schedules.clone();
+    let dearest = schedules.iter().map(worth).fold(0.0, f64::max);
     let policy = AdaptiveMsrConfig {
         limits: false,
-        schedules: synthesis.policy.schedules.clone(),
+        schedules,
         prices: prices.iter().map(|p| p / dearest).collect(),
         switching: Switching {
             waste: 0.5,
@@ -101,20 +94,25 @@ fn analysed(preemption: Preemption) -> SynthesisOptions {
     }
 }
 
-fn bench(c: &mut Criterion, name: &str, contender: &Contender, workload: &Workload) {
+fn group_of(c: &mut Criterion, events: u64) -> (BenchmarkGroup<'_, WallTime>, Settings) {
     let mut group = c.benchmark_group("simulator");
-    group.throughput(Throughput::Elements(EVENTS));
+    group.throughput(Throughput::Elements(events));
     group.sample_size(10);
     let settings = Settings {
-        events: EVENTS,
+        events,
         precision: 1e-9,
         replications: 1,
         ..Settings::default()
     };
+    (group, settings)
+}
+
+fn bench(c: &mut Criterion, name: &str, contender: &Contender, workload: &Workload) {
+    let (mut group, settings) = group_of(c, EVENTS);
     group.bench_function(name, |b| {
         b.iter(|| {
             let run = contender.simulate(workload, &settings, |_| {}).unwrap();
-            // If a run ends too early, it would look like a fast run.
+            // A run that ends too early would look like a fast run.
             assert!(run.events >= EVENTS, "{name}: {:?}", run.ending);
         });
     });
@@ -138,15 +136,7 @@ fn fleets(c: &mut Criterion) {
         ..BackfillingConfig::new(best_fit, false)
     };
     let named = |name| Contender::named(name, &fleet).unwrap();
-    let mut group = c.benchmark_group("simulator");
-    group.throughput(Throughput::Elements(EVENTS));
-    group.sample_size(10);
-    let settings = Settings {
-        events: EVENTS,
-        precision: 1e-9,
-        replications: 1,
-        ..Settings::default()
-    };
+    let (mut group, settings) = group_of(c, EVENTS);
     for (name, policy) in [
         ("first-fit", named("first-fit")),
         ("best-fit", named("best-fit")),
@@ -189,11 +179,11 @@ fn simulations(c: &mut Criterion) {
         ..full
     };
     bench(c, "msr-full/section7", &msr(&section7, slow), &section7);
-    let filled = SynthesisOptions {
+    let backfilled = || SynthesisOptions {
         effort: 0.1,
         ..SynthesisOptions::new(Preemption::None)
     };
-    let filled = msr(&section7, filled);
+    let filled = msr(&section7, backfilled());
     bench(c, "msr-none-backfill/section7", &filled, &section7);
     for name in ["max-weight", "randomized-timers"] {
         bench(c, &format!("{name}/section7"), &rule(name), &section7);
@@ -213,15 +203,11 @@ fn simulations(c: &mut Criterion) {
     bench(c, "first-fit/borg_cell_b", &rule("first-fit"), &cell_b);
     let hundred = instances::document("large", 100, 1);
     let hundred = Workload::parse(&hundred, "hundred").unwrap().workload;
-    let backfilled = SynthesisOptions {
-        effort: 0.1,
-        ..SynthesisOptions::new(Preemption::None)
-    };
     for (name, contender) in [
         ("first-fit", rule("first-fit")),
         ("adaptive-msr", adaptive_msr(&hundred)),
         ("msr-none", msr(&hundred, analysed(Preemption::None))),
-        ("msr-none-backfill", msr(&hundred, backfilled)),
+        ("msr-none-backfill", msr(&hundred, backfilled())),
     ] {
         bench(c, &format!("{name}/100_types"), &contender, &hundred);
     }
@@ -234,18 +220,8 @@ fn simulations(c: &mut Criterion) {
     );
 }
 
-/// Measures exact MaxWeight with many types of each class, at a load near 0.7 of the fluid bound.
 fn many_types(c: &mut Criterion) {
-    const FEWER: u64 = 200_000;
-    let mut group = c.benchmark_group("simulator");
-    group.throughput(Throughput::Elements(FEWER));
-    group.sample_size(10);
-    let settings = Settings {
-        events: FEWER,
-        precision: 1e-9,
-        replications: 1,
-        ..Settings::default()
-    };
+    let (mut group, settings) = group_of(c, 200_000);
     let rule = Contender::parse("max-weight").unwrap();
     for class in instances::CLASSES.into_iter().chain(instances::HARD) {
         for types in [20, 100] {
@@ -259,7 +235,6 @@ fn many_types(c: &mut Criterion) {
     group.finish();
 }
 
-/// Measures the replay of a million jobs with exponential sizes at a load of 0.85.
 fn replays(c: &mut Criterion) {
     const JOBS: u32 = 1_000_000;
     let demands = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0];
@@ -297,9 +272,7 @@ fn replays(c: &mut Criterion) {
         begin: 0,
     };
     let (clock, kinds) = (Clock::whole(Speed::ONE), DemandKinds::exact(&log));
-    let mut group = c.benchmark_group("simulator");
-    group.throughput(Throughput::Elements(2 * u64::from(JOBS)));
-    group.sample_size(10);
+    let (mut group, _) = group_of(c, 2 * u64::from(JOBS));
     for name in [
         "first-fit",
         "fcfs",

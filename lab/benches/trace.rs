@@ -1,4 +1,4 @@
-//! `cargo bench -p synth-lab --bench trace` measures how many lines of a log are read per second.
+//! This benchmark measures the number of lines of a log that are read per second.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 use std::fmt::Write as _;

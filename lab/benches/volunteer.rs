@@ -1,5 +1,5 @@
-//! `cargo bench -p synth-lab --bench volunteer` measures campaigns of 60 days with two rules, and
-//! the time that is needed to respond to the request of a host if there are 20 candidates.
+//! This benchmark measures the simulation of campaigns, and the time that is needed to answer the
+//! request of a host if there are 20 candidates.
 #![allow(clippy::unwrap_used, clippy::panic, missing_docs)]
 
 use std::hint::black_box;

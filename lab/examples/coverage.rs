@@ -1,6 +1,5 @@
-//! This example measures the coverage of 95 % confidence intervals. It uses many seeds, and counts
-//! how many of the runs have a mean, and how many of the intervals contain the exact mean response
-//! time.
+//! This example uses many seeds, and counts how many of the 95 % confidence intervals contain the
+//! exact mean response time.
 //!
 //!     cargo run --release -p synth-lab --example coverage [SEEDS] [NAME] [LENGTH …]
 //!
@@ -27,7 +26,6 @@ struct Known {
 }
 
 impl Known {
-    /// Returns an M/G/1 queue with a mean size of 1, using the Pollaczek–Khinchine formula.
     fn single_server(name: &str, size: &str, load: f64, events: f64) -> Result<Self> {
         let text = format!(
             "kind: multiresource\ntime_unit: s\nserver: {{capacity: {{cpu: 1}}}}\njobs:\n  - {{name: a, demand: {{cpu: 1}}, arrival_rate: {load}, {size}}}\n"
@@ -37,13 +35,14 @@ impl Known {
         Ok(Known {
             name: format!("{name} at {load}"),
             contender: Contender::parse("fcfs")?,
+            // This is the Pollaczek–Khinchine formula.
             exact: 1.0 + load * second / (2.0 * (1.0 - load)),
             workload,
             events,
         })
     }
 
-    /// Returns a one-or-all system with strict MSFQ. The threshold 0 is Most Servers First.
+    /// If the threshold is 0, the policy is Most Servers First.
     fn msfq(threshold: usize, load: f64, events: f64) -> Result<Self> {
         let model = Workload::read("models/one_or_all.yaml".as_ref())?.workload;
         let workload = model.scaled(load / 0.76875)?;
@@ -75,14 +74,10 @@ impl Known {
         let mut claims = synthesis.artifact.claims.iter();
         let mean = claims.find(|c| c.quantity == Quantity::MeanResponse && c.job_type.is_none());
         Ok(Known {
-            name: format!(
-                "section 7 at {load}, {}MSR",
-                if preemption == Preemption::Full {
-                    "p"
-                } else {
-                    "n"
-                }
-            ),
+            name: match preemption {
+                Preemption::Full => format!("section 7 at {load}, pMSR"),
+                _ => format!("section 7 at {load}, nMSR"),
+            },
             exact: mean.ok_or("no mean is claimed")?.value,
             contender: Family::Msr(synthesis.policy.clone()).into(),
             workload,
@@ -106,7 +101,7 @@ impl Known {
         let found: Vec<(Estimate, f64)> = found.into_iter().flatten().collect();
         if found.is_empty() {
             return Ok(format!(
-                "{:28} no mean with any of {seeds} seeds",
+                "{:28} there is no mean for any of the {seeds} seeds",
                 self.name
             ));
         }
@@ -118,7 +113,7 @@ impl Known {
         };
         let covering = count(|e, exact| e.covers(exact, 0.95));
         Ok(format!(
-            "{:28} {seeds} seeds: {} have a mean, {covering} cover ({:.1} %), {} are too low, {} too high; mean error {:+.2} %, mean width ± {:.2} %, {:.1} million events",
+            "{:28} {} of {seeds} runs have a mean, and {covering} of the intervals ({:.1} %) contain the exact value; {} are too low and {} are too high; the mean error is {:+.2} %, the mean width is ± {:.2} %, and the number of events is {:.1} million",
             self.name,
             found.len(),
             100.0 * covering as f64 / found.len() as f64,

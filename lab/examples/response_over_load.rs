@@ -1,22 +1,19 @@
 //! This example shows the mean response time as a function of the load, for the policy that is
 //! selected by synth for `models/section7.yaml` without preemption, for three rules, and for a
-//! lower bound.
+//! lower bound. It takes about eight minutes on a single core.
 //!
 //!     cargo run --release -p synth-lab --example response_over_load [PICTURE.svg]
 //!
-//! It takes about eight minutes on a single core, and writes `docs/response_over_load.svg` by
-//! default.
-//!
 //! For each point, the 95 % interval is at most 1 %, unless the maximum number of events has been
-//! reached. If there is no steady state, the point is not shown, and this is mentioned in the
-//! legend.
+//! reached. If there is no steady state, the point is not shown, but it is mentioned in the legend.
 //!
-//! The bound is that of the dynamic program in [`optimum`] with a limited number of states. The
-//! line is solid if the bound is close to the optimum. For higher loads, the dashed line is the
-//! maximum for all lower loads. It is valid because the optimum is monotone in the load: a policy
-//! for ρ' > ρ can be used at ρ if phantom jobs arrive as a Poisson process, so that the rates are
-//! the same as for ρ'. The policy does not know which jobs are phantoms, so the mean response time
-//! of each type is the same as for ρ'. The fraction of each type is the same for both loads.
+//! The bound is the result of the dynamic program in [`optimum`] with a limited number of states.
+//! The line is solid if the bound is close to the optimum. For higher loads, the dashed line is the
+//! maximum for all lower loads, which is valid because the optimum is monotone in the load: a
+//! policy for ρ' > ρ can be used at ρ if phantom jobs arrive as a Poisson process, so that the
+//! rates are the same as for ρ'. The policy does not know which jobs are phantoms, so the mean
+//! response time of each type is the same as for ρ'. The fraction of each type is the same for both
+//! loads.
 use std::sync::atomic::AtomicBool;
 use std::{error::Error, path::Path, time::Duration};
 
@@ -40,9 +37,7 @@ const GREY: usize = 5;
 
 enum Rule {
     Named(Contender),
-    /// The policy nMSR, which is created for each load.
     Msr,
-    /// The policy that is selected by `synth --preemption none` for each load.
     Chosen,
 }
 
@@ -54,7 +49,7 @@ struct Policy {
 
 type Points = Vec<(f64, Option<Estimate>)>;
 
-/// The load, the bound, and whether the optimum is known with an error of at most 0.5 %.
+/// The load, the bound, and whether the error of the bound is at most 0.5 %.
 type Bound = (f64, f64, bool);
 
 /// If a queue is growing, a run with a wide interval may still look as if it has converged.
@@ -98,7 +93,7 @@ impl Policy {
     }
 }
 
-/// Scales the workload, which has a load of exactly 0.9.
+/// The load of the workload is 0.9.
 fn at(workload: &Workload, load: f64) -> Result<Workload, Box<dyn Error>> {
     Ok(workload.scaled(load / 0.9)?)
 }

@@ -4,7 +4,7 @@
 //!
 //!     cargo run --release -p synth-lab --example response_over_setup_rate [PICTURE.svg]
 //!
-//! It takes twenty minutes on two cores, and writes `docs/response_over_setup_rate.svg` by default.
+//! This takes twenty minutes on two cores.
 use std::error::Error;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
@@ -58,16 +58,12 @@ fn measured(
     };
     let name = rule.followed().name();
     let run = Contender::from(rule).simulate(workload, &settings, |_| ())?;
-    match &run.mean_response {
-        Some(e) => println!(
-            "{:?} {:?} {name} {:.3} ± {:.3}",
-            options.preemption, options.setup_rate, e.mean, e.half_width
-        ),
-        None => println!(
-            "{:?} {:?} {name} {:?}",
-            options.preemption, options.setup_rate, run.health
-        ),
-    }
+    let mean = match &run.mean_response {
+        Some(e) => format!("{:.3} ± {:.3}", e.mean, e.half_width),
+        None => format!("{:?}", run.health),
+    };
+    let (preemption, rate) = (options.preemption, options.setup_rate);
+    println!("{preemption:?} {rate:?} {name} {mean}");
     Ok(run.mean_response)
 }
 

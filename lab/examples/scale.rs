@@ -1,7 +1,7 @@
 //! `cargo run --release --example scale -- CLASS TYPES SEED` writes a random workload to the
-//! standard output as YAML (see `lab/benches/instances/` for the classes). The time in seconds, the
-//! load, the bound and the proof of its program are written to the standard error as JSON. The same
-//! workloads are solved with a different solver in `lab/benches/miqcp.py`.
+//! standard output, and the result for its program to the standard error. The classes are defined
+//! in `lab/benches/instances/`. The same workloads are solved by a different solver in
+//! `lab/benches/miqcp.py`.
 
 #[path = "../benches/instances/mod.rs"]
 mod instances;

@@ -1,16 +1,10 @@
-//! This crate contains tools that are used for research: the figures of papers, a benchmark of
-//! policies, and the cost of switching.
+//! This crate contains the program `synth-lab` ([`PROGRAM`]), which is used for research.
 //!
-//! The tools are the verbs of the program `synth-lab` ([`PROGRAM`]).
-//!
-//! - The module [`figures`] can be used to create the figures of a paper again, and to compare the
-//!   claims of the paper with the results.
-//! - The module [`bench`] compares policies on random systems that are drawn from a seed. Other
-//!   people can enter policies of their own.
+//! - The module [`figures`] creates the figures of a paper again, and checks its claims.
+//! - The module [`bench`] uses random systems to compare policies. You can add your own policies.
 //! - The module [`sweep`] computes the cost of a policy for many switching rates.
 //!
-//! The verbs simulate for a long time, so the example only asks for the help text of one of them.
-//! It is answered in the same way as a command in a shell, but nothing is printed.
+//! Since the simulations need a lot of time, this example only returns the help text of a verb.
 //!
 //! ```
 //! use synth::cli::Embedding;
@@ -22,11 +16,8 @@
 //! assert!(answer.printed.contains("--policies"));
 //! ```
 //!
-//! # Where to read next
-//!
-//! The rules of the benchmark are in `docs/bench.md`. The files `docs/section7.md` and
-//! `docs/quickswap.md` show the figures and the findings. The tests in `tests/lab.rs` compute
-//! some of the figures.
+//! The rules of the benchmark are in `docs/bench.md`, and the figures and the results are in
+//! `docs/section7.md` and `docs/quickswap.md`.
 
 pub mod bench;
 pub mod figures;

@@ -1,6 +1,5 @@
-//! This module computes the cost as a function of the switching rate, as CSV and as an HTML page.
+//! This module computes the mean response time for many switching rates.
 
-use std::error::Error;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -13,7 +12,7 @@ use synth::kind::{
     Caller, Files, NamesFiles, Notice, RunVerb, VerbOutput, VerbResult, files, refuse, table,
 };
 use synth::multiresource::artifact::{Preemption, Route};
-use synth::multiresource::synthesis::{self, SweepPoint, SynthesisOptions};
+use synth::multiresource::synthesis::{SweepPoint, SynthesisOptions, sweep_switching_rates};
 use synth::multiresource::workload::Workload;
 use synth::report::plot::{Chart, Curve, Point, Scale};
 use synth::report::{Csv, Report};
@@ -86,21 +85,16 @@ impl RunVerb for Arguments {
             caller.notify(Notice::Interruptible);
             caller.notify(Notice::Doing("evaluating switching rates"));
         };
-        let swept =
-            synthesis::sweep_switching_rates(&workload, &options, points, &interrupt, begun)?;
+        let swept = sweep_switching_rates(&workload, &options, points, &interrupt, begun)?;
         let cut = match options.end {
             _ if interrupt.load(Ordering::Relaxed) => Some("Interrupted"),
             Some(end) if Instant::now() >= end => Some("Time limit reached"),
             _ => None,
         };
-        let note = cut.map(|why| {
-            format!(
-                "{why}. Number of switching rates that were computed: {}.",
-                swept.len()
-            )
-        });
+        let count = swept.len();
+        let note = |why| format!("{why}. Only {count} switching rates have been computed.");
         let mut answered = VerbOutput::default();
-        answered.notes.extend(note);
+        answered.notes.extend(cut.map(note));
         if swept.is_empty() {
             return match cut {
                 Some(_) => Ok(answered),
@@ -111,8 +105,7 @@ impl RunVerb for Arguments {
         }
         let csv = sweep_csv(&workload, &swept)?;
         if let Some(file) = &self.html {
-            let command = caller.command.clone();
-            let page = sweep_page(&workload, &swept, command)?;
+            let page = sweep_page(&workload, &swept, caller.command.clone())?;
             answered.documents.push((file.clone(), page));
         }
         match &self.output {
@@ -123,9 +116,7 @@ impl RunVerb for Arguments {
     }
 }
 
-type Drawn<T> = Result<T, Box<dyn Error>>;
-
-fn sweep_csv(workload: &Workload, swept: &[SweepPoint]) -> Drawn<String> {
+fn sweep_csv(workload: &Workload, swept: &[SweepPoint]) -> VerbResult<String> {
     let unit = workload.time_unit();
     let mut table = Csv::titled([
         "route".to_owned(),
@@ -155,16 +146,14 @@ fn value(point: &SweepPoint) -> f64 {
     point.mean_response.unwrap_or(point.approximation)
 }
 
-/// If a value is larger than the minimum by this factor, it is not shown.
+/// A value is not shown if it is larger than the minimum by this factor.
 const DRAWN: f64 = 300.0;
 
-/// Returns a page with the mean response time for each switching rate and route. If a point does
-/// not have an exact value, the curve is approximate, which is shown in the legend.
-fn sweep_page(workload: &Workload, swept: &[SweepPoint], command: String) -> Drawn<String> {
+/// If there is no exact value for one of the points, the legend says that the curve is approximate.
+fn sweep_page(workload: &Workload, swept: &[SweepPoint], command: String) -> VerbResult<String> {
     let unit = workload.time_unit();
-    let by_route = swept
-        .iter()
-        .into_group_map_by(|point| point.route.to_string());
+    let each = swept.iter();
+    let by_route = each.into_group_map_by(|point| point.route.to_string());
     let routes = by_route.into_iter().sorted_by(|a, b| a.0.cmp(&b.0));
     let routes = routes.map(|(route, points)| {
         let is_exact = points.iter().all(|point| point.mean_response.is_some());
@@ -173,13 +162,12 @@ fn sweep_page(workload: &Workload, swept: &[SweepPoint], command: String) -> Dra
     });
     let routes = routes.collect_vec();
     let least = swept.iter().map(value).fold(f64::INFINITY, f64::min);
-    let curve = |(n, (label, points)): (usize, &(String, Vec<&SweepPoint>))| {
+    let curves = routes.iter().enumerate().map(|(n, (label, points))| {
         let points = points.iter();
         let points = points.map(|point| Point::exact(point.switching_rate, value(point)));
         let shown = points.filter(|p| p.value <= DRAWN * least);
         Curve::line(n, label, shown.collect())
-    };
-    let curves = routes.iter().enumerate().map(curve);
+    });
     let title = format!("Mean response time [{unit}]");
     let across = format!("α [1/{unit}]");
     let chart = Chart::around(&title, [&across, ""], [Scale::Log; 2], curves.collect());
@@ -194,7 +182,7 @@ fn sweep_page(workload: &Workload, swept: &[SweepPoint], command: String) -> Dra
     });
     section.figures.extend(chart.figure());
     let report = Report {
-        title: "Mean response time over the switching rate".into(),
+        title: "The mean response time for each switching rate".into(),
         sections: vec![section],
         command,
         ..Report::default()

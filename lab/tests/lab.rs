@@ -1,4 +1,4 @@
-//! Tests for `synth-lab` that use its command line.
+//! Tests of the command line of `synth-lab`.
 #![allow(clippy::unwrap_used)]
 
 use std::ffi::OsString;

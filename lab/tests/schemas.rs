@@ -1,8 +1,5 @@
-//! These tests check that the JSON Schemas accept everything that is read or written by the
-//! program, and that a document that is rejected by a schema is also rejected by the program.
-//!
-//! They are in this crate because the validator enables additional features of other packages. In
-//! the main crate, the program would have to be compiled twice to run its tests.
+//! These tests are in this crate because the validator enables additional features of other
+//! packages. In the main crate, the program would have to be compiled twice to run its tests.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 #[path = "../../tests/suite/mutants.rs"]
@@ -59,8 +56,8 @@ fn errors(schema: &Validator, document: &Value) -> Vec<String> {
         .collect()
 }
 
-fn complaints(document: &Value) -> Vec<String> {
-    errors(&POLICIES, document)
+fn is_rejected(document: &Value) -> bool {
+    !POLICIES.is_valid(document)
 }
 
 fn made(model: &Path, options: &str) -> Value {
@@ -242,7 +239,7 @@ fn refuses_surprises(valid: &Value, objects: &[&str]) {
             .as_object_mut()
             .unwrap();
         object.insert("surprise".into(), json!(1));
-        assert!(!complaints(&document).is_empty(), "{pointer}");
+        assert!(is_rejected(&document), "{pointer}");
     }
 }
 
@@ -254,16 +251,16 @@ fn schema_rejects_missing_fields_and_negative_counts() {
         .as_object_mut()
         .unwrap()
         .remove("weights");
-    assert!(!complaints(&document).is_empty());
+    assert!(is_rejected(&document));
     let mut document = valid;
     document["policy"]["msr"]["schedules"][0][0] = json!(-1);
-    assert!(!complaints(&document).is_empty());
+    assert!(is_rejected(&document));
 }
 
 static WORKLOADS: LazyLock<Validator> =
     LazyLock::new(|| jsonschema::validator_for(&kinds::workload_schema().to_value()).unwrap());
 
-/// Returns the errors that are shown by an editor, or none if the text is not valid YAML.
+/// Returns the errors that are shown by an editor. There are none if the text is not valid YAML.
 fn marked(text: &str) -> Vec<String> {
     let Ok(document) = serde_yaml::from_str::<Value>(text) else {
         return Vec::new();
@@ -301,7 +298,7 @@ fn schema_accepts_all_models() {
     assert!(count > 20, "{count} models");
 }
 
-/// A valid document of each kind, and a list of replacements that make it invalid.
+/// A valid document of each kind, and the replacements that make it invalid.
 const WRONG: [(&str, &[(&str, &str)]); 4] = [
     (
         "kind: multiresource\ntime_unit: h\nknown: type\nserver: {capacity: {gpu: 8}}\njobs:\n  - {name: a, demand: {gpu: 1}, \

@@ -1,9 +1,8 @@
-use std::error::Error;
 use std::path::{Path, PathBuf};
 
 use crate::artifact::Content as _;
 use crate::document::text_of;
-use crate::kind::{Kind, NamesFiles as _, VerbOutput, refuse};
+use crate::kind::{Kind, NamesFiles as _, VerbOutput, VerbResult, refuse};
 use crate::simulation::Settings;
 use crate::simulation::sweep::{Comparing, Journal, Shard, Share, Whole};
 use crate::typed::{Budget, WorkloadFile, load};
@@ -63,14 +62,14 @@ pub(super) fn run<K: Kind>(arguments: &Arguments<K>, common: &Common) -> Outcome
     arguments.check()?;
     let file = arguments.workload.file()?;
     let workload = read_workload::<K>(file, common)?;
-    let share = |shard| -> Result<Share, std::io::Error> {
-        Ok(Share {
+    let share = match arguments.shard {
+        Some(shard) => Some(Share {
             shard,
             kind: K::Content::NAME.into(),
             document: text_of(file)?,
-        })
+        }),
+        None => None,
     };
-    let share = arguments.shard.map(share).transpose()?;
     let interrupt = interrupt::SignalFlag::new(&common.host);
     let settings = Settings {
         interrupt: interrupt.flag(),
@@ -91,31 +90,26 @@ pub(super) fn run<K: Kind>(arguments: &Arguments<K>, common: &Common) -> Outcome
     let mut compared = with_caller(common, &interrupt, |caller| {
         K::compare(&workload, &comparing, &arguments.extras, caller)
     })?;
-    if let (Some(shard), Some(output)) = (arguments.shard, &arguments.results.output) {
-        return written(shard, output, compared, common);
+    let part = arguments.shard.zip(arguments.results.output.as_ref());
+    if part.is_none() {
+        arguments.results.publish(&mut compared, common)?;
     }
-    arguments.results.publish(&mut compared, common)?;
     if compared.interrupted {
-        return Ok(cut(&compared, common));
+        if compared.journal.is_some() {
+            common.tell("Interrupted. To continue, use the same options and --resume.");
+        }
+        return Ok(interrupt::code());
+    }
+    if let Some((shard, output)) = part {
+        return written(shard, output, compared, common);
     }
     compared.journal.map_or(Ok(()), Journal::remove)?;
     Ok(code_if(compared.negative))
 }
 
-fn cut(compared: &VerbOutput, common: &Common) -> u8 {
-    if compared.journal.is_some() {
-        let how = "Interrupted. To continue, use the same options and --resume.";
-        common.tell(how);
-    }
-    interrupt::code()
-}
-
-/// Turns the journal of a shard into its part. If a policy cannot run, this is only reported by
-/// `synth merge`. The shard itself succeeds, so that a batch scheduler does not treat it as failed.
+/// Turns the journal of a shard into its part. If a policy cannot run, the shard still succeeds, so
+/// that a batch scheduler does not treat it as failed. The failure is reported by `synth merge`.
 fn written(shard: Shard, output: &Path, compared: VerbOutput, common: &Common) -> Outcome {
-    if compared.interrupted {
-        return Ok(cut(&compared, common));
-    }
     let to = output.display();
     let cells = compared.journal.map(|journal| journal.complete(output));
     let text = match cells.transpose()? {
@@ -138,11 +132,13 @@ fn given_once(what: &str, option: &str, values: &[impl ToString]) -> Result<(), 
 }
 
 impl<K: Kind> Arguments<K> {
-    fn check(&self) -> Result<(), Box<dyn Error>> {
+    fn check(&self) -> VerbResult<()> {
         given_once("policy", "policies", &self.policies)?;
         given_once("load", "loads", &self.loads)?;
         if self.budget.replications() < 2 {
-            return Err("a comparison requires at least 2 replications, because one is not enough to distinguish a difference from chance; omit `--replications` to use the default of 8".into());
+            return refuse(
+                "a comparison requires at least 2 replications, because one is not enough to distinguish a difference from chance; omit `--replications` to use the default of 8",
+            );
         }
         let journal = self.journal_at().map(|output| Journal::path(output));
         let (mut read, mut written) = self.extras.files();
@@ -195,11 +191,10 @@ pub(super) fn merge<K: Kind>(arguments: &MergeArguments, common: &Common) -> Out
     let whole = Whole::read(&arguments.parts)?;
     let heading = &whole.heading;
     if heading.kind != K::Content::NAME {
-        return Err(format!(
+        return refuse(format!(
             "the parts have an unknown kind of workload, `{}`",
             heading.kind
-        )
-        .into());
+        ));
     }
     let workload =
         K::Content::parse(&heading.document, &heading.comparison.workload.file)?.workload;

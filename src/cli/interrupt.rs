@@ -9,7 +9,7 @@ use signal_hook::flag::{register, register_conditional_shutdown, register_usize}
 
 use super::terminal::Host;
 
-/// If a process is terminated by signal `n`, the exit code in the shell is `128 + n`.
+/// The exit code in a shell is `128 + n` if a process is terminated by signal `n`.
 const SIGNAL_EXIT_BASE: i32 = 128;
 
 static SIGNAL: LazyLock<Arc<AtomicUsize>> =
@@ -19,7 +19,7 @@ pub(super) fn code() -> u8 {
     (SIGNAL_EXIT_BASE as usize + SIGNAL.load(Ordering::Relaxed)) as u8
 }
 
-/// A flag that is set by signals once [`listen`](Later::listen) has been called.
+/// A flag that is set by signals once [`listen`](SignalFlag::listen) has been called.
 pub(super) struct SignalFlag {
     flag: Arc<AtomicBool>,
     listening: Once,
@@ -44,11 +44,8 @@ impl SignalFlag {
     }
 
     pub(super) fn code_or(&self, otherwise: u8) -> u8 {
-        if self.flag.load(Ordering::Relaxed) {
-            code()
-        } else {
-            otherwise
-        }
+        let is_set = self.flag.load(Ordering::Relaxed);
+        if is_set { code() } else { otherwise }
     }
 
     /// Starts to listen to the signals. Inside another program this does nothing.

@@ -4,8 +4,8 @@ use clap::{Args as _, FromArgMatches as _};
 
 use super::embedding::{EmbeddedAnswer, Embedding};
 use super::output;
-use super::terminal::{Common, Host, SUCCESS};
-use super::{concluded, refused, verbs};
+use super::terminal::{Common, Host};
+use super::{concluded, read_verb, refused, verbs};
 use crate::kind::Verb;
 
 /// A program that consists of a list of verbs and the global options of `synth`.
@@ -37,22 +37,16 @@ impl List {
             .subcommand_required(true)
             .arg_required_else_help(true)
             .subcommands(self.verbs.iter().map(Verb::command));
-        let words = [OsString::from(self.name)];
-        let words = words.iter().chain(typed);
-        let read = command.try_get_matches_from(words);
+        let name = OsString::from(self.name);
+        let read = command.try_get_matches_from([&name].into_iter().chain(typed));
         let read = read.and_then(|matches| {
             let mut common = Common::from_arg_matches(&matches)?;
             common.host = host.clone();
             common.command = output::command(self.name, typed);
-            let found = matches.subcommand().and_then(|(name, typed)| {
-                let verb = self.verbs.iter().find(|verb| verb.name == name)?;
-                Some(verb.read(typed))
-            });
-            Ok((found.transpose()?, common))
+            Ok((read_verb(self.verbs, &matches)?, common))
         });
         match read {
-            Ok((Some(verb), common)) => concluded(verbs::own(&*verb, &common), &host),
-            Ok((None, _)) => SUCCESS,
+            Ok((verb, common)) => concluded(verbs::own(&*verb, &common), &host),
             Err(error) => refused(&error, &host),
         }
     }

@@ -91,23 +91,20 @@ enum Command<K: Kind> {
     Man,
 }
 
-struct Own<K> {
-    verb: Box<dyn RunVerb>,
-    kind: PhantomData<K>,
+struct Own<K>(Box<dyn RunVerb>, PhantomData<K>);
+
+fn read_verb(verbs: &[Verb], matches: &ArgMatches) -> Result<Box<dyn RunVerb>, clap::Error> {
+    let typed = matches.subcommand();
+    let verb = typed.and_then(|(name, typed)| {
+        let verb = verbs.iter().find(|verb| verb.name == name)?;
+        Some(verb.read(typed))
+    });
+    verb.unwrap_or_else(|| Err(clap::Error::new(ErrorKind::MissingSubcommand)))
 }
 
 impl<K: Kind> FromArgMatches for Own<K> {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
-        let typed = matches.subcommand();
-        let found = typed.and_then(|(name, typed)| {
-            let verb = K::VERBS.iter().find(|verb| verb.name == name)?;
-            Some(verb.read(typed))
-        });
-        let verb = found.unwrap_or_else(|| Err(clap::Error::new(ErrorKind::MissingSubcommand)))?;
-        Ok(Own {
-            verb,
-            kind: PhantomData,
-        })
+        Ok(Own(read_verb(K::VERBS, matches)?, PhantomData))
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
@@ -135,30 +132,29 @@ const EXAMPLES: &str = include_str!("examples.txt");
 fn examples<K: Kind>() -> String {
     let kinds = kinds::each(Describe).into_iter();
     let others = kinds.filter(|kind| kind.name != K::Content::NAME && !kind.verbs.is_empty());
-    let others = others.map(|kind| {
+    let mut others = others.map(|kind| {
         let verbs = kind.verbs.iter().map(|verb| verb.name).join(", ");
-        format!("  {}: {verbs}\n", kind.name)
+        format!("\n  {}: {verbs}", kind.name)
     });
-    let mut others = others.collect::<String>();
+    let mut others = others.join("");
     if !others.is_empty() {
-        others.insert_str(0, " The verbs of the other kinds are:\n");
+        others.insert_str(0, " The verbs of the other kinds are:");
     }
     format!(
-        "Examples:\n{}{EXAMPLES}\nUse `synth FILE --help` to see the options and examples for the kind of workload in FILE.{}\n\n{EXIT_CODES}",
+        "Examples:\n{}{EXAMPLES}\nUse `synth FILE --help` to see the options and examples for the kind of workload in FILE.{others}\n\n{EXIT_CODES}",
         K::EXAMPLES,
-        others.trim_end(),
     )
 }
 
 fn examples_of<K: Kind>(verb: &str) -> String {
     let mut is_own = false;
-    let own = K::EXAMPLES.lines().chain(EXAMPLES.lines()).filter(|line| {
+    let mut own = K::EXAMPLES.lines().chain(EXAMPLES.lines()).filter(|line| {
         if let Some(command) = line.strip_prefix("  synth ") {
             is_own = command.starts_with(verb);
         }
         is_own
     });
-    format!("Examples:\n{}\n", own.collect::<Vec<_>>().join("\n"))
+    format!("Examples:\n{}\n", own.join("\n"))
 }
 
 const EXIT_CODES: &str = "\
@@ -175,7 +171,7 @@ pub fn main(typed: &[OsString]) -> u8 {
     dispatch(typed, Host::Terminal)
 }
 
-/// Runs a command inside another program. This is the same as [`main`], but nothing is printed.
+/// Runs a command inside another program, like [`main`], but nothing is printed.
 pub fn answer(typed: &[OsString], program: Embedding) -> EmbeddedAnswer {
     program.answer(|host| dispatch(typed, host))
 }
@@ -190,9 +186,8 @@ fn dispatch(typed: &[OsString], host: Host) -> u8 {
     let by_verb = typed.iter().take(2).find_map(alone);
     let by_document = || {
         let name = kinds::named(&workload::kind_of(typed)?)?;
-        kinds
-            .iter()
-            .find(|kind| [kind.name, kind.workload].contains(&name))
+        let mut kinds = kinds.iter();
+        kinds.find(|kind| [kind.name, kind.workload].contains(&name))
     };
     (by_verb.or_else(by_document).unwrap_or(&kinds[0]).main)(typed, host)
 }
@@ -208,10 +203,8 @@ fn verb_first(typed: &[OsString]) -> Vec<OsString> {
     words
 }
 
-/// The properties of a kind of workload that are needed to parse the arguments.
 struct Description {
     name: &'static str,
-    /// The name of the kind in workload files.
     workload: &'static str,
     verbs: &'static [Verb],
     rules: fn() -> Section,
@@ -266,7 +259,7 @@ fn concluded(outcome: Outcome, host: &Host) -> u8 {
     };
     let io = error.downcast_ref::<std::io::Error>();
     if io.is_some_and(|e| e.kind() == std::io::ErrorKind::BrokenPipe) {
-        // The reader closed the output before the end, as `head` does.
+        // The reader, such as `head`, has closed the output before the end.
         return SUCCESS;
     }
     // If a policy is refused, this is a valid result and not an error.
@@ -292,13 +285,13 @@ const MOVED: [&str; 3] = ["bench", "figures", "sweep-alpha"];
 fn unknown_verb<K: Kind>(typed: &[OsString]) -> Option<String> {
     let word = typed.first()?;
     let word = word.to_str().filter(|word| !word.starts_with('-'))?;
-    let command = Arguments::<K>::command();
-    let verbs = command.get_subcommands().map(clap::Command::get_name);
     if MOVED.contains(&word) {
         return Some(format!(
             "`synth {word}` has been moved to a different program\n = help: use `synth-lab {word}` instead, which can be built with `cargo build --release -p synth-lab`"
         ));
     }
+    let command = Arguments::<K>::command();
+    let verbs = command.get_subcommands().map(clap::Command::get_name);
     let verbs: Vec<&str> = verbs.chain(["help"]).collect();
     if verbs.contains(&word) || exists(Path::new(word)) {
         return None;
@@ -315,106 +308,20 @@ fn unknown_verb<K: Kind>(typed: &[OsString]) -> Option<String> {
     ))
 }
 
-const READ: &str = "this is now a key of the option `--read`, for example `--read format=swf,unit=ms,past-limit=kill`";
-const ONLY: &str = "this is now a key of the option `--only`, for example `--only partition=gpu,user=ann,status=completed`";
+/// The options that were removed. Each line contains their names and what to use instead.
+const REMOVED: &str = include_str!("removed.txt");
 
-const SHAPES: &str = "use `--servers` instead to specify the servers";
-const WORK: &str =
-    "this is now part of `--work`, which is the number of states of the dynamic program";
-const LENGTH: &str =
-    "use `--events` or `--time` to set the length of the runs of `synth optimum` and `synth limit`";
-
-/// The options that were removed, each with the name of the option or verb to use instead.
-const RENAMED: &[(&str, &str)] = &[
-    ("--faults", READ),
-    ("--machine", SHAPES),
-    ("--partition", ONLY),
-    (
-        "--points",
-        "this is now an option of `synth-lab sweep-alpha`",
-    ),
-    ("--precision", LENGTH),
-    ("--replications", LENGTH),
-    (
-        "--resample",
-        "this is no longer needed: replays have confidence intervals that use blocks of time",
-    ),
-    ("--rows", WORK),
-    (
-        "--seed",
-        "the seed is always 1 in judge, advise, forecast and bridge",
-    ),
-    ("--series", "use `--html` to get charts over time"),
-    ("--show", "all means are written by `--output` and `--csv`"),
-    (
-        "--speed",
-        "to scale a log, use `--load` (judge) or `--speed` (replay)",
-    ),
-    ("--states", WORK),
-    (
-        "--step",
-        "the length of a time step is always 1/500 of the log",
-    ),
-    (
-        "--stuck",
-        "if a job does not start, this is always reported after 30 s",
-    ),
-    ("--unknown-out", "use `--demands known` instead"),
-    ("--vm-types", SHAPES),
-    (
-        "--workload",
-        "not an option of optimum, limit and size: use FILE directly",
-    ),
-    ("--amounts", READ),
-    ("--censored", READ),
-    ("--format", READ),
-    ("--past-limit", READ),
-    ("--status", ONLY),
-    ("--unit", READ),
-    ("--user", ONLY),
-    ("--budget", "this has been renamed to `--work`"),
-    (
-        "--effort",
-        "this is now part of `--work`, which is the number of simulated events (an effort of 1 is now 4e8)",
-    ),
-    (
-        "--empty-slots",
-        "this is no longer needed: a slot is always released if there is no job for it",
-    ),
-    ("--objective", "this has been renamed to `--minimize`"),
-    (
-        "--policy",
-        "use the path to the policy file without an option; to analyze your own policy, use `synth analyze FILE --workload FILE`",
-    ),
-    (
-        "--rates",
-        "the arrival rates are part of the workload; use `--loads` to scale them",
-    ),
-    (
-        "--size",
-        "this is now a verb; use `synth size FILE --shape NAME --slo TARGET` instead",
-    ),
-    ("--time-limit", "this has been renamed to `--time`"),
-    (
-        "--trace",
-        "to replay a log, use the verb `synth replay LOG --policies P,P`; to select the order of the queue, use `synth judge LOG --policy FILE`",
-    ),
-    (
-        "--vega",
-        "this has been removed; use `--html` to write a page with charts",
-    ),
-];
-
-fn renamed(error: &clap::Error) -> Option<String> {
+fn help_if_removed(error: &clap::Error) -> Option<String> {
     let Some(ContextValue::String(typed)) = error.get(ContextKind::InvalidArg) else {
         return None;
     };
-    let known = RENAMED.iter().find(|(name, _)| name == typed);
-    known.map(|(name, now)| format!("\n = help: {name}: {now}"))
+    let mut lines = REMOVED.lines().filter_map(|line| line.split_once(": "));
+    let (_, now) = lines.find(|(names, _)| names.split(' ').any(|name| name == typed))?;
+    Some(format!("\n = help: {typed}: {now}"))
 }
 
 fn refused(error: &clap::Error, host: &Host) -> u8 {
-    let help = renamed(error).unwrap_or_default();
+    let help = help_if_removed(error).unwrap_or_default();
     let text = error.render().ansi().to_string();
     match host {
         Host::Program(program) if error.use_stderr() => {
@@ -445,7 +352,7 @@ fn run<K: Kind>(arguments: &Arguments<K>) -> Outcome {
             });
             common.printed(&each.join("\n"))
         }
-        Some(Command::Own(own)) => verbs::own(&*own.verb, common),
+        Some(Command::Own(own)) => verbs::own(&*own.0, common),
         Some(Command::Schema { of }) => {
             let of = of.as_deref().unwrap_or(K::Content::NAME);
             let mut kinds = kinds::each(Describe).into_iter();

@@ -1,4 +1,3 @@
-use std::error::Error;
 use std::ffi::OsString;
 use std::fs::Permissions;
 use std::io::{ErrorKind, Write as _};
@@ -6,19 +5,19 @@ use std::os::unix::fs::{FileTypeExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
 use crate::document::is_standard_input;
-use crate::kind::{VerbOutput, refuse};
+use crate::kind::{VerbOutput, VerbResult, refuse};
 use crate::report::quoted;
 use clap::Args;
 
-use super::interrupt;
+use super::interrupt::SignalFlag;
 use super::terminal::{Common, Host, Outcome, code_if};
 
 pub(super) fn is_stdout(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
-/// Checks that the results can be written, and that they do not overwrite an input or each other.
-pub(super) fn check_destinations(read: &[&Path], written: &[&Path]) -> Result<(), Box<dyn Error>> {
+/// Checks that the results can be written and do not overwrite an input or each other.
+pub(super) fn check_destinations(read: &[&Path], written: &[&Path]) -> VerbResult<()> {
     let (streams, files): (Vec<&Path>, _) = read.iter().partition(|path| is_standard_input(path));
     if streams.len() > 1 {
         return refuse(
@@ -34,8 +33,9 @@ pub(super) fn check_destinations(read: &[&Path], written: &[&Path]) -> Result<()
             false => path.display().to_string(),
         };
         if read.contains(&at) {
-            let why = "is an input and would be overwritten; use a different file for the result";
-            return refuse(format!("{shown} {why}"));
+            return refuse(format!(
+                "{shown} is an input and would be overwritten; use a different file for the result"
+            ));
         }
         if taken.contains(&at) {
             return refuse(format!(
@@ -48,8 +48,7 @@ pub(super) fn check_destinations(read: &[&Path], written: &[&Path]) -> Result<()
     files.try_for_each(|path| writable(path))
 }
 
-/// Returns the path to a file, which may not exist yet, or `None` for a device, where results do
-/// not replace each other.
+/// Returns the canonical path, or `None` for a device, where results do not replace each other.
 fn place(path: &Path) -> Option<PathBuf> {
     if is_stdout(path) {
         return Some(path.into());
@@ -68,11 +67,7 @@ fn folder_of(path: &Path) -> &Path {
 
 /// Writes the text to a file, or to the standard output if the path is `None` or `-`. Regular files
 /// are replaced atomically if the directory allows it, even if the path is a symbolic link.
-pub(super) fn emit(
-    output: Option<&Path>,
-    text: &str,
-    common: &Common,
-) -> Result<(), Box<dyn Error>> {
+pub(super) fn emit(output: Option<&Path>, text: &str, common: &Common) -> VerbResult<()> {
     let Some(path) = output.filter(|path| !is_stdout(path)) else {
         let mut stdout = common.host.clone();
         stdout.write_all(text.as_bytes())?;
@@ -96,16 +91,12 @@ pub(super) fn emit(
     written.map_err(|e| format!("cannot write {}: {e}", path.display()).into())
 }
 
-pub(super) fn emit_all(
-    documents: &[(PathBuf, String)],
-    common: &Common,
-) -> Result<(), Box<dyn Error>> {
+pub(super) fn emit_all(documents: &[(PathBuf, String)], common: &Common) -> VerbResult<()> {
     let each = documents.iter();
     let each = each.map(|(file, text)| emit(Some(file), text, common));
     each.fold(Ok(()), Result::and)
 }
 
-/// Replaces a file atomically. If `permissions` is `None`, the default permissions are used.
 fn replace(path: &Path, text: &str, permissions: Option<Permissions>) -> std::io::Result<()> {
     let folder = folder_of(path);
     let mut beside = tempfile::Builder::new()
@@ -125,7 +116,7 @@ fn replace(path: &Path, text: &str, permissions: Option<Permissions>) -> std::io
 
 /// Writes the documents, the notes and the table, which is printed even if a document cannot be
 /// written. If a document is written to standard output, the table is written to standard error.
-fn publish(output: &VerbOutput, common: &Common) -> Result<(), Box<dyn Error>> {
+fn publish(output: &VerbOutput, common: &Common) -> VerbResult<()> {
     if let Host::Program(program) = &common.host {
         let mut answer = program.answered();
         answer.document.clone_from(&output.document);
@@ -147,16 +138,12 @@ fn publish(output: &VerbOutput, common: &Common) -> Result<(), Box<dyn Error>> {
     written.and(printed.map_err(Into::into))
 }
 
-pub(super) fn conclude(
-    output: VerbOutput,
-    interrupt: &interrupt::SignalFlag,
-    common: &Common,
-) -> Outcome {
+pub(super) fn conclude(output: VerbOutput, interrupt: &SignalFlag, common: &Common) -> Outcome {
     publish(&output, common)?;
     Ok(interrupt.code_or(code_if(output.negative)))
 }
 
-fn writable(path: &Path) -> Result<(), Box<dyn Error>> {
+fn writable(path: &Path) -> VerbResult<()> {
     let tried = match std::fs::metadata(path) {
         Ok(there) if there.is_dir() => Err(ErrorKind::IsADirectory.into()),
         // If a pipe is opened and closed, its reader sees the end of the data.
@@ -209,11 +196,7 @@ impl Results {
         all.into_iter().flatten()
     }
 
-    pub(super) fn publish(
-        &self,
-        output: &mut VerbOutput,
-        common: &Common,
-    ) -> Result<(), Box<dyn Error>> {
+    pub(super) fn publish(&self, output: &mut VerbOutput, common: &Common) -> VerbResult<()> {
         let mut documents = Vec::new();
         if let Some(file) = &self.output {
             documents.push((file.clone(), std::mem::take(&mut output.document)));

@@ -7,12 +7,12 @@ use crate::kind::{Caller, Notice, VerbResult};
 use crate::report::number;
 use crate::simulation::Progress;
 
-use super::interrupt;
+use super::interrupt::SignalFlag;
 use super::terminal::{Common, Host};
 
 pub(super) fn with_caller<T>(
     common: &Common,
-    interrupt: &interrupt::SignalFlag,
+    interrupt: &SignalFlag,
     verb: impl FnOnce(&mut Caller<'_>) -> VerbResult<T>,
 ) -> VerbResult<T> {
     let mut listener = Listener {
@@ -35,7 +35,7 @@ pub(super) fn with_caller<T>(
 /// Shows the progress, and starts to handle Ctrl-C as soon as there is a result to return.
 struct Listener<'a> {
     common: &'a Common,
-    interrupt: &'a interrupt::SignalFlag,
+    interrupt: &'a SignalFlag,
     line: Option<Line>,
 }
 

@@ -1,4 +1,3 @@
-use std::error::Error;
 use std::io::{self, IsTerminal as _, Write};
 use std::rc::Rc;
 
@@ -7,13 +6,14 @@ use clap::Args;
 use super::embedding::Embedding;
 use crate::artifact::Changes;
 use crate::document::controls_terminal;
+use crate::kind::VerbResult;
 use crate::report::WIDTH;
 
 pub(super) const NEGATIVE: u8 = 1;
 
 pub(super) const SUCCESS: u8 = 0;
 
-pub(super) type Outcome = Result<u8, Box<dyn Error>>;
+pub(super) type Outcome = VerbResult<u8>;
 
 #[derive(Args)]
 pub(super) struct Common {
@@ -127,18 +127,14 @@ pub(super) fn code_if(is_negative: bool) -> u8 {
     if is_negative { NEGATIVE } else { SUCCESS }
 }
 
-/// Escapes characters that [can control](steers) a terminal, except for newlines, tabs and colours.
+/// Escapes characters that can control a terminal, except for newlines, tabs and colours.
 pub(super) fn harmless(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(c) = rest.chars().next() {
-        let (shown, after) = rest.split_at(match colour(rest) {
-            0 => c.len_utf8(),
-            length => length,
-        });
-        let passes =
-            shown.len() > c.len_utf8() || matches!(c, '\n' | '\t') || !controls_terminal(c);
-        if passes {
+        let colour = length_of_colour(rest);
+        let (shown, after) = rest.split_at(colour.unwrap_or(c.len_utf8()));
+        if colour.is_some() || matches!(c, '\n' | '\t') || !controls_terminal(c) {
             out.push_str(shown)
         } else {
             out.extend(c.escape_unicode())
@@ -148,16 +144,11 @@ pub(super) fn harmless(text: &str) -> String {
     out
 }
 
-/// Returns the length of the escape sequence for a colour at the start of the text, or 0.
-fn colour(text: &str) -> usize {
-    let Some(inner) = text.strip_prefix("\u{1b}[") else {
-        return 0;
-    };
-    let end = inner.find(|c: char| !(c.is_ascii_digit() || c == ';'));
-    match end {
-        Some(end) if inner[end..].starts_with('m') => 3 + end,
-        _ => 0,
-    }
+fn length_of_colour(text: &str) -> Option<usize> {
+    let inner = text.strip_prefix("\u{1b}[")?;
+    let end = inner.trim_start_matches(|c: char| c.is_ascii_digit() || c == ';');
+    let rest = end.strip_prefix('m')?;
+    Some(text.len() - rest.len())
 }
 
 #[cfg(test)]

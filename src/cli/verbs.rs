@@ -66,8 +66,8 @@ pub(super) fn synthesize<K: Kind>(arguments: &SynthesizeArguments<K>, common: &C
             }
             let code = interrupt.code_or(SUCCESS);
             if common.quiet && code != SUCCESS {
-                let host = &common.host;
-                host.tell("Interrupted: the policy is the best one found so far.");
+                let note = "Interrupted: the policy is the best one found so far.";
+                common.host.tell(note);
             }
             Ok(code)
         }
@@ -129,8 +129,7 @@ pub(super) fn check<K: Kind>(arguments: &CheckArguments, common: &Common) -> Out
             return Ok(NEGATIVE);
         }
     }
-    let about = K::about(checked.workload());
-    let report = valid_report(&checked, &about);
+    let report = valid_report(&checked, &K::about(checked.workload()));
     common.tell(&report.text(common.host.width()));
     Ok(SUCCESS)
 }
@@ -177,10 +176,9 @@ pub(super) fn simulate<K: Kind>(arguments: &SimulateArguments<K>, common: &Commo
         interrupt: interrupt.flag(),
         ..arguments.budget.settings(EVENTS)
     };
-    let file = arguments.workload.as_deref();
-    let workload = file
-        .map(|file| read_workload::<K>(file, common))
-        .transpose()?;
+    let workload = arguments.workload.as_deref();
+    let workload = workload.map(|file| read_workload::<K>(file, common));
+    let workload = workload.transpose()?;
     let policy = policy
         .to_str()
         .ok_or("the name of the policy is not valid UTF-8")?;

@@ -1,17 +1,15 @@
-use std::error::Error;
 use std::ffi::OsString;
 use std::io::Read as _;
 use std::path::Path;
 
 use crate::artifact::Content as _;
 use crate::document::{display_name, is_standard_input, kept, read_file, text_of};
-use crate::kind::{Kind, WorkloadOf};
+use crate::kind::{Kind, VerbResult, WorkloadOf};
 use crate::kinds;
 
 use super::terminal::Common;
 
-/// The number of bytes that are searched for the document's kind.
-const HEADING: u64 = 1 << 20;
+const BYTES_TO_SEARCH: u64 = 1 << 20;
 
 pub(super) const ALONE: [&str; 3] = ["--quiet", "-q", "--accept-changes"];
 
@@ -43,14 +41,13 @@ fn named_in(file: &Path) -> Option<String> {
             return None;
         }
         let (mut bytes, opened) = (Vec::new(), std::fs::File::open(file).ok()?);
-        opened.take(HEADING).read_to_end(&mut bytes).ok()?;
+        opened.take(BYTES_TO_SEARCH).read_to_end(&mut bytes).ok()?;
         String::from_utf8_lossy(&bytes).into_owned()
     };
     let line = |line: &str| {
         let line = line.strip_prefix("  ").unwrap_or(line);
-        let value = line
-            .strip_prefix("kind:")
-            .or(line.strip_prefix("\"kind\":"))?;
+        let quoted = line.strip_prefix("\"kind\":");
+        let value = line.strip_prefix("kind:").or(quoted)?;
         let value = value.split('#').next()?.trim().trim_end_matches(',');
         Some(value.trim_matches(['"', '\'']).to_string())
     };
@@ -66,10 +63,7 @@ fn in_a_line(text: &str) -> Option<String> {
     value.split_once('"').map(|(kind, _)| kind.to_owned())
 }
 
-pub(super) fn read_workload<K: Kind>(
-    file: &Path,
-    common: &Common,
-) -> Result<WorkloadOf<K>, Box<dyn Error>> {
+pub(super) fn read_workload<K: Kind>(file: &Path, common: &Common) -> VerbResult<WorkloadOf<K>> {
     if let Some(kind) = named_in(file) {
         is_of_kind::<K>(file, &kind)?;
     }

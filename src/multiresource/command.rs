@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use clap::Args;
 
-use super::artifact::{Checked, Multiresource};
+use super::artifact::{Artifact, Checked, Family, Multiresource};
 use super::bound::{BoundDocument, CertificateError};
 use super::bridge;
 use super::report;
@@ -145,11 +145,10 @@ impl Kind for MultiresourceKind {
             }
             Err(_) => return Ok(None),
         };
+        use CertificateError::{Version, Workload};
         match document.check() {
             Ok(fleet) => Ok(Some(Ok(report::proved(&document, &fleet)))),
-            Err(why @ (CertificateError::Version(_) | CertificateError::Workload(_))) => {
-                Err(why.into())
-            }
+            Err(why @ (Version(_) | Workload(_))) => Err(why.into()),
             Err(why) => Ok(Some(Err(why.to_string()))),
         }
     }
@@ -209,8 +208,7 @@ fn adapt(workload: Fleet, args: &SimulationArgs) -> VerbResult<Fleet> {
     }
 }
 
-/// Simulates a policy. If the claims of the policy are not valid under the conditions of this run,
-/// they are checked using a separate run.
+/// Claims that are not valid under the conditions of this run are checked in a separate run.
 fn run(
     policy: &NamedPolicy<MultiresourceKind>,
     fleet: &Fleet,
@@ -228,9 +226,8 @@ fn run(
     };
     let artifact = policy.claims_for(fleet);
     let analysed = artifact.map(|own| (own, as_analysed(own, &own.policy)));
-    let once = analysed
-        .as_ref()
-        .is_some_and(|(own, as_analysed)| own.policy == *as_analysed);
+    let is_same = |(own, rule): &(&Artifact, Family)| own.policy == *rule;
+    let once = analysed.as_ref().is_some_and(is_same);
     let watching = Settings {
         watch: artifact.map_or(Vec::new(), |own| thresholds_to_record(own, workload)),
         ..settings.clone()

@@ -1,11 +1,10 @@
-//! This module contains multiresource jobs. Each type of job has a fixed demand for multiple
-//! resources, and the jobs run on one server or on a fleet.
+//! Each type of multiresource jobs has a fixed demand for several resources. The jobs run on one
+//! server or on a fleet.
 //!
-//! The modules are listed in the order in which they are used: [`workload`] → [`schedule`] →
-//! [`program`] → [`modulation`] → [`analysis`] → [`synthesis`] → [`artifact`] → [`policy`] →
-//! [`live`] → [`simulator`] → [`replay`] → [`report`] → [`verbs`]. In addition, [`optimum`] and
-//! [`bound`] compute lower bounds, [`fit`] creates a workload from a log, and [`bridge`] runs the
-//! jobs of a Slurm cluster.
+//! The modules are used in this order: [`workload`] → [`schedule`] → [`program`] → [`modulation`] →
+//! [`analysis`] → [`synthesis`] → [`artifact`] → [`policy`] → [`live`] → [`simulator`] → [`replay`]
+//! → [`report`] → [`verbs`]. In addition, [`optimum`] and [`bound`] compute lower bounds, [`fit`]
+//! creates a workload from a log, and [`bridge`] runs the jobs of a Slurm cluster.
 
 mod command;
 pub mod report;

@@ -1,6 +1,5 @@
-//! This example is a daemon that can be used together with a volunteer computing server. It reads
-//! requests from the standard input, one JSON document per line, and uses a policy file to answer
-//! them.
+//! This example uses a policy file to answer the requests of a volunteer computing server. They are
+//! read from the standard input, with one JSON document per line.
 //!
 //! ```text
 //! cargo run --release -p dispatch -- policy.json < requests.jsonl

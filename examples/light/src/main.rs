@@ -1,6 +1,5 @@
-//! This example runs a policy file without the code that is used for the synthesis. It checks the
-//! file, prints the first decisions of the rule, simulates the rule in the same way as it was
-//! analysed, and checks the claims.
+//! This example runs a policy file without the code that is used for the synthesis. It prints the
+//! first decisions of the rule, and simulates the rule to check the claims.
 //!
 //! ```text
 //! cargo run --release -p light -- policy.json
@@ -65,7 +64,7 @@ fn first_decisions(checked: &Checked) {
     }
 }
 
-/// Prints the mean response time and the claims that are refuted. Returns `true` if there are none.
+/// Returns `true` if none of the claims is refuted.
 fn simulate(checked: &Checked) -> Result<bool, Box<dyn Error>> {
     let (artifact, workload) = (checked.artifact(), checked.workload().envelope());
     let settings = Settings {

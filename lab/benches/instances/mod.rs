@@ -1,22 +1,13 @@
 //! This module generates random workloads, which only depend on the class, the number of types and
-//! the seed. The load is 0.7 of the fluid bound, and the mean size of each type is 1 s.
-//!
-//! - `large`: a server with 20, 15 and 50 units, and jobs that need 2 to 12, 1 to 8 and 1 to 30.
-//! - `cloud`: a job needs 1 to 48 of 96 vCPUs. For each vCPU, it needs 2, 4 or 8 of 384 GB, the
-//!   same fraction of the network, and 5 to 59 of 3600 units of disk bandwidth.
-//! - `small`: a job needs 0.004 to 0.1 of each of two resources, with four digits.
-//! - `hosts` (hard, like the following): a job needs 1 to 64 of 126 vCPUs. There are seven families
-//!   with 2 to 28.5 of 1008 GB for each vCPU, a local disk, its transfers, and the network.
-//! - `mixed`: half of the types need 0.003 to 0.05 of each of three resources, the others 0.1 to
-//!   0.7.
-//! - `coprime`: odd demands, from 0.003 to 0.4 of a million units of each of three resources.
+//! the seed. The load is 0.7 of the fluid bound, and the mean size of each type is 1 s. In the
+//! classes `cloud` and `hosts`, the other demands of a job are multiples of the number of vCPUs.
 
 use rand::{Rng, RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 pub(crate) const CLASSES: [&str; 3] = ["large", "cloud", "small"];
 
-/// For these classes, a search with one set of prices has bad bounds or finds few good schedules.
+/// A search with one set of prices has bad bounds for these classes, or finds few good schedules.
 pub(crate) const HARD: [&str; 3] = ["hosts", "mixed", "coprime"];
 
 pub(crate) fn document(class: &str, types: usize, seed: u64) -> String {
@@ -52,7 +43,7 @@ pub(crate) fn document(class: &str, types: usize, seed: u64) -> String {
     )
 }
 
-/// Returns a YAML document with 10 000 servers of five shapes and 50 types, at a load near 0.95.
+/// Returns a fleet with 10 000 servers of five shapes and 50 types. The load is about 0.95.
 #[allow(dead_code, reason = "some benchmarks have no fleets")]
 pub(crate) fn large_fleet(seed: u64) -> String {
     let shapes = [
@@ -149,7 +140,6 @@ fn demand(class: &str, random: &mut impl Rng) -> Vec<f64> {
     }
 }
 
-/// The memory, disk, transfers and network for each vCPU in each family.
 const FAMILIES: [[f64; 4]; 7] = [
     [2.0, 0.0, 0.0, 0.5],
     [4.0, 19.0, 500.0, 0.5],

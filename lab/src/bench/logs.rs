@@ -1,4 +1,4 @@
-//! The random logs of bench-v1. If any random value or its order is changed, it is a new version.
+//! The random logs of `bench-v1`. If any of the random numbers changes, this is a new version.
 
 use std::ops::Range;
 
@@ -16,13 +16,12 @@ const WEEKS: f64 = 8.0;
 
 const JOBS: usize = 4000;
 
-/// The time limits of the jobs in hours.
+/// The time limits of the jobs, in hours.
 const LIMITS: [f64; 9] = [0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 12.0, 24.0, 72.0];
 
 pub(super) struct LogDistribution {
-    /// The name of the system, such as `logs-07`.
     pub name: String,
-    /// The approximate fluid load of each of the logs.
+    /// The approximate fluid load of each log.
     pub load: f64,
     seed: u64,
     law: Law,
@@ -30,13 +29,12 @@ pub(super) struct LogDistribution {
 
 enum Law {
     Site(Site),
-    Continuous(Demand),
+    Continuous(Demand, &'static str),
 }
 
-/// A site where each user submits jobs in sessions, most of them during the day.
 struct Site {
     processors: u32,
-    /// The programs of each user, where the first users submit the most jobs.
+    /// The programs of each user. The first users submit the most jobs.
     users: Vec<Vec<Program>>,
 }
 
@@ -50,24 +48,23 @@ struct Program {
     caution: f64,
 }
 
-/// The distribution of the demands as a fraction of a server.
+/// The distribution of the demand for each resource, as a fraction of the capacity of a server.
 #[derive(Clone, Copy)]
 enum Demand {
-    /// A single resource, uniform on (0, 1).
     Uniform,
-    /// A single resource with the density 2 (1 − x).
+    /// The density is `2 (1 − x)`.
     Decreasing,
-    /// A single resource, bounded Pareto on (0.01, 1) with α = 0.8.
+    /// This is a bounded Pareto distribution on `(0.01, 1)` with `α = 0.8`.
     Pareto,
-    /// Two resources, where `x` is uniform and the other one is uniform on `(x/3, x/3 + 2/3)`.
+    /// The first demand `x` is uniform, and the second demand is uniform on `(x/3, x/3 + 2/3)`.
     Two,
 }
 
-const DEMANDS: [Demand; 4] = [
-    Demand::Uniform,
-    Demand::Decreasing,
-    Demand::Pareto,
-    Demand::Two,
+const DEMANDS: [(Demand, &str); 4] = [
+    (Demand::Uniform, "uniform"),
+    (Demand::Decreasing, "decreasing"),
+    (Demand::Pareto, "bounded Pareto"),
+    (Demand::Two, "two uniform"),
 ];
 
 struct Sent {
@@ -79,13 +76,13 @@ struct Sent {
 }
 
 impl LogDistribution {
-    /// Returns the `n`-th distribution of a set. Three out of four of them are sites.
     pub(super) fn new(set: Set, n: u64) -> Self {
         let seed = seed(set, Tier::Logs, n);
         let mut draw = Draw::new(seed);
         let (load, law) = if n % 4 == 3 {
             let load = draw.pick(&[0.6, 0.7, 0.8]);
-            (load, Law::Continuous(DEMANDS[(n / 4 % 4) as usize]))
+            let (demand, name) = DEMANDS[(n / 4 % 4) as usize];
+            (load, Law::Continuous(demand, name))
         } else {
             let load = draw.pick(&[0.6, 0.7, 0.8, 0.9]);
             (load, Law::Site(Site::new(&mut draw)))
@@ -103,7 +100,7 @@ impl LogDistribution {
             Law::Site(site) => {
                 format!("{} processors, {} users", site.processors, site.users.len())
             }
-            Law::Continuous(demand) => format!("{} demands", demand.name()),
+            Law::Continuous(_, name) => format!("{name} demands"),
         };
         format!("{what}, load {}", self.load)
     }
@@ -112,14 +109,14 @@ impl LogDistribution {
         let mut draw = Draw::new(1000 * self.seed + r);
         let (text, kind) = match &self.law {
             Law::Site(site) => (site.log(self.load, &mut draw), "swf"),
-            Law::Continuous(demand) => (demand.log(self.load, &mut draw), "csv"),
+            Law::Continuous(demand, _) => (demand.log(self.load, &mut draw), "csv"),
         };
         (format!("{}-{r}.{kind}", self.name), text)
     }
 
     pub(super) fn draw(&self, of: Range<u64>) -> VerbResult<(Vec<String>, Vec<Log>)> {
         let mut options = ReadOptions::default();
-        if let Law::Continuous(demand) = self.law {
+        if let Law::Continuous(demand, _) = self.law {
             let two = matches!(demand, Demand::Two);
             let shape = if two { "cpu=1,memory=1" } else { "cpu=1" };
             options.servers = Some(Servers::shapes(shape)?);
@@ -133,11 +130,10 @@ impl LogDistribution {
         drawn.collect()
     }
 
-    /// Returns EASY in the order of arrival, or First-Fit if there are no limits.
     pub(super) fn now(&self) -> QueueRule {
         match self.law {
             Law::Site(_) => QueueRule::EASY,
-            Law::Continuous(_) => QueueRule::FIRST_FIT,
+            Law::Continuous(..) => QueueRule::FIRST_FIT,
         }
     }
 
@@ -147,7 +143,7 @@ impl LogDistribution {
             past: 0.5,
             every: match self.law {
                 Law::Site(_) => WEEK,
-                Law::Continuous(_) => span / 8.0,
+                Law::Continuous(..) => span / 8.0,
             },
             speed: Speed::ONE,
         }
@@ -160,8 +156,7 @@ impl Site {
         let doublings = f64::from(processors.ilog2());
         let count = draw.between(30, 60);
         let mut program = || {
-            // Most jobs are narrow. The widest jobs need half of all processors, and they are
-            // short.
+            // Most jobs are narrow. The widest jobs are short, and need half of all processors.
             let width: u32 = 1 << (draw.uniform().powi(2) * doublings) as u32;
             Program {
                 width,
@@ -197,7 +192,7 @@ impl Site {
 
     fn sent(&self, draw: &mut Draw) -> Vec<Sent> {
         let hours = WEEKS * WEEK / HOUR;
-        // The part of the log in which each user is active. Half of the users are always active.
+        // Half of the users are always active. The other users are active for a part of the time.
         let stays = (0..self.users.len()).map(|user| {
             let from = 1.6 * draw.uniform() - 0.8;
             let until = from + 0.4 + 0.6 * draw.uniform();
@@ -215,11 +210,8 @@ impl Site {
             let program = programs[(programs.len() as f64 * draw.uniform()) as usize];
             let mut at = at;
             loop {
-                let part = if draw.uniform() < 0.05 {
-                    draw.uniform()
-                } else {
-                    1.0
-                };
+                let ends_early = draw.uniform() < 0.05;
+                let part = if ends_early { draw.uniform() } else { 1.0 };
                 let spread = (program.spread * draw.normal() - 0.5 * program.spread.powi(2)).exp();
                 jobs.push(Sent {
                     at,
@@ -257,7 +249,7 @@ impl Sent {
     }
 }
 
-/// The relative arrival rate. At noon it is four times that at midnight, at the weekend a third.
+/// At noon, the arrival rate is four times as high as at midnight. On weekends, it is divided by 3.
 fn arrival_intensity(hours: f64) -> f64 {
     let is_weekend = (hours / 24.0) as u64 % 7 >= 5;
     let hour = (hours / 24.0).fract() - 0.5;
@@ -266,29 +258,18 @@ fn arrival_intensity(hours: f64) -> f64 {
 }
 
 impl Demand {
-    fn name(self) -> &'static str {
-        match self {
-            Demand::Uniform => "uniform",
-            Demand::Decreasing => "decreasing",
-            Demand::Pareto => "bounded Pareto",
-            Demand::Two => "two uniform",
-        }
-    }
-
     fn draw(self, draw: &mut Draw) -> Vec<f64> {
         let x = draw.uniform();
         let least: f64 = 0.01;
         match self {
             Demand::Uniform => vec![x],
             Demand::Decreasing => vec![1.0 - (1.0 - x).sqrt()],
-            Demand::Pareto => {
-                vec![least / (1.0 - x * (1.0 - least.powf(0.8))).powf(1.0 / 0.8)]
-            }
+            Demand::Pareto => vec![least / (1.0 - x * (1.0 - least.powf(0.8))).powf(1.0 / 0.8)],
             Demand::Two => vec![x, x / 3.0 + 2.0 / 3.0 * draw.uniform()],
         }
     }
 
-    /// Generates Poisson arrivals and exponential sizes (mean 100 s), independent of the demand.
+    /// The arrivals are a Poisson process, and the sizes are exponential with a mean of 100 s.
     fn log(self, load: f64, draw: &mut Draw) -> String {
         let drawn = |draw: &mut Draw| (self.draw(draw), 100.0 * draw.exponential());
         let jobs: Vec<(Vec<f64>, f64)> = (0..JOBS).map(|_| drawn(draw)).collect();

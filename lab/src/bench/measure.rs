@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::systems::{Set, System, Tier};
 use synth::artifact::Changes;
+use synth::document::digest;
 use synth::kind::{NamedPolicy, Rules as _, VerbResult};
 use synth::multiresource::MultiresourceKind;
 use synth::multiresource::artifact::{Objective, Preemption};
@@ -22,19 +23,17 @@ use synth::simulation::{Estimate, Health, Ranking, Settings};
 
 pub(super) const CHOICE: &str = "choice";
 
-/// The number of events of the first run is divided by `FIRST`. If a policy is unstable, or if it
-/// is slower than the best one by at least `BEHIND`, there is no second run.
+/// The number of events of the first run is divided by `FIRST`. There is no second run if a policy
+/// is unstable, if it is slower than the best policy by at least `BEHIND`, or if it has not
+/// converged and the mean time in the system is more than `FAR` times as long as the minimum.
 const FIRST: u64 = 10;
 const BEHIND: f64 = 1.25;
-
-/// The same is true if it has not converged and its jobs stayed for this many times the minimum.
 const FAR: f64 = 2.0;
 
-/// If a policy has lost, this is confirmed using runs with other seeds that are longer by this
-/// factor.
+/// If a policy has lost, this is checked again with other seeds and with `AGAIN` times the events.
 pub(super) const AGAIN: u64 = 4;
 
-/// If a policy is certainly worse by more than this value, it has lost.
+/// A policy has lost if it is certainly worse by more than this value.
 const MATTERS: f64 = 0.02;
 
 const APART: u64 = 1000;
@@ -111,14 +110,14 @@ pub(super) struct PolicyRun {
 }
 
 impl Conditions {
-    /// Returns `true` if the policy is the selected one or an additional one.
+    /// Returns `true` if this is the selected policy or one of the additional policies.
     pub(super) fn entered(&self, policy: &str) -> bool {
         policy == CHOICE || self.policies.iter().any(|(own, _)| own == policy)
     }
 }
 
 impl Line {
-    /// Returns the run of a policy and the runs to compare it with, which are the longest ones.
+    /// Returns the longest run of a policy, and the runs that it is compared with.
     pub(super) fn considered<'a>(&'a self, own: &'a PolicyRun) -> (&'a PolicyRun, &'a [PolicyRun]) {
         let again = self.again.iter().find(|ran| ran.policy == own.policy);
         match again.filter(|_| self.terms.entered(&own.policy)) {
@@ -127,21 +126,19 @@ impl Line {
         }
     }
 
-    /// Returns the policy that this one has lost to by the largest amount, with the lower end of
-    /// the ratio.
+    /// Returns the best policy that this policy has lost to, with the lower end of the ratio.
     pub(super) fn lost<'a>(&'a self, own: &'a PolicyRun) -> Option<(&'a PolicyRun, Option<f64>)> {
         let (own, runs) = self.considered(own);
         let mean = |ran: &PolicyRun| ran.response.map_or(f64::INFINITY, |own| own.mean);
-        let order = |a: &(&PolicyRun, Option<f64>), b: &(&PolicyRun, Option<f64>)| {
+        ahead(runs, own).into_iter().max_by(|a, b| {
             let by_least = a.1.unwrap_or(0.0).total_cmp(&b.1.unwrap_or(0.0));
             by_least.then(mean(b.0).total_cmp(&mean(a.0)))
-        };
-        ahead(runs, own).into_iter().max_by(order)
+        })
     }
 }
 
 impl PolicyRun {
-    /// Returns the lower end of the ratio to the other mean, if the policy is significantly slower.
+    /// If the policy is significantly slower, this returns the lower end of the ratio of the means.
     pub(super) fn surely_behind(&self, other: &PolicyRun) -> Option<f64> {
         let both = [self, other].map(|own| (own.policy.as_str(), &own.replications[..]));
         let ranking = Ranking::new(&both);
@@ -183,7 +180,7 @@ pub(super) fn measure(
     Ok(Line {
         system: system.name.clone(),
         tier: system.tier,
-        digest: system.digest(),
+        digest: digest(&system.text),
         about: system.about.clone(),
         load: system.load,
         optimum: bounds.0,
@@ -223,8 +220,8 @@ pub(super) type Listener<'a> = &'a mut dyn FnMut(&str);
 
 type Entrant = (String, Result<Contender, String>);
 
-/// Returns the policies (the selected policy, the policy found by analysis, all rules that only
-/// know the type of a job, and the additional policies), and the families of the selection.
+/// Returns the policies to compare, and the families of the selection. In addition to the selected
+/// policy, there is the policy that is found by analysis, and all rules that only know the types.
 fn entrants(
     system: &System,
     preemption: Preemption,
@@ -251,9 +248,7 @@ fn entrants(
                 Ok(Contender::from(found.0.artifact().policy.clone()))
             }
             Ok(Solved::NoPolicy(why)) => Err(why),
-            Ok(Solved::Overloaded(_) | Solved::GuaranteesMissed(_)) => {
-                Err("no policy was found".into())
-            }
+            Ok(_) => Err("no policy was found".into()),
             Err(why) => Err(why.to_string()),
         }
     };
@@ -268,9 +263,8 @@ fn entrants(
     let may = |rule: &Contender| preemption == Preemption::Full || !rule.preempts();
     let rules = Contender::rules().iter();
     let rules = rules.filter_map(|rule| Contender::named(rule.name, fleet).ok());
-    let rules =
-        rules.filter(|rule| may(rule) && rule.information_about(fleet) == Information::Means);
-    let rules = rules.filter(|rule| rule.build_policy(fleet).is_ok());
+    let rules = rules.filter(|rule| may(rule) && rule.build_policy(fleet).is_ok());
+    let rules = rules.filter(|rule| rule.information_about(fleet) == Information::Means);
     entrants.extend(rules.map(|rule| (rule.name().into(), Ok(rule))));
     for (name, _) in &terms.policies {
         // A policy that is for another system or that is more powerful is ignored.
@@ -284,20 +278,19 @@ fn entrants(
 }
 
 fn alone(choice: &ChoiceLog) -> Vec<FamilyResult> {
-    let ratio = |n: usize, own: &CandidateLog| match own.outcome {
-        Steadiness::Steady if n == 0 => Some(1.0),
-        Steadiness::Steady => own.ratio.map(|ratio| ratio.mean).or(own.at_least),
-        _ => None,
-    };
     let alone = |(n, own): (usize, &CandidateLog)| FamilyResult {
         family: own.name.clone(),
-        ratio: ratio(n, own),
+        ratio: match own.outcome {
+            Steadiness::Steady if n == 0 => Some(1.0),
+            Steadiness::Steady => own.ratio.map(|ratio| ratio.mean).or(own.at_least),
+            _ => None,
+        },
     };
     choice.candidates.iter().enumerate().map(alone).collect()
 }
 
-/// Runs all policies with the same jobs. There are short runs, full runs for the policies that may
-/// be the best one, and longer runs for those that seem to have lost and for the better ones.
+/// Runs all policies with the same jobs. After the short runs, there are full runs of the policies
+/// that may be the best. If a policy seems to have lost, this is checked using longer runs.
 fn run(
     entrants: &[Entrant],
     system: &System,
@@ -318,11 +311,9 @@ fn run(
     let mut runs: Vec<PolicyRun> = entrants.iter().map(|own| simulate(own, first, 0)).collect();
     let settled = runs.iter().filter(|ran| ran.response.is_some());
     let mean = |ran: &PolicyRun| ran.response.map_or(f64::NAN, |own| own.mean);
-    let best = settled.min_by(|a, b| mean(a).total_cmp(&mean(b)));
-    let best = best.cloned();
-    let has_level =
-        |ran: &&PolicyRun| matches!(ran.health, Some(Health::Settled | Health::Unsettled));
-    let stays = runs.iter().filter(has_level).map(|ran| ran.stay);
+    let best = settled.min_by(|a, b| mean(a).total_cmp(&mean(b))).cloned();
+    let is_stable = |ran: &&PolicyRun| !matches!(ran.health, None | Some(Health::Unstable));
+    let stays = runs.iter().filter(is_stable).map(|ran| ran.stay);
     let least = stays.fold(f64::INFINITY, f64::min);
     let may_win = |ran: &PolicyRun| match ran.health {
         None | Some(Health::Unstable) => false,
@@ -371,7 +362,11 @@ fn ran((policy, contender): &Entrant, system: &System, settings: &Settings) -> P
     };
     PolicyRun {
         policy: policy.clone(),
-        rule: rule.map_or(String::new(), |rule| followed(rule).into()),
+        rule: match rule {
+            Ok(Contender::Policy(policy)) => policy.followed().name().into(),
+            Ok(rule) => rule.name().into(),
+            Err(_) => String::new(),
+        },
         knows: knows.unwrap_or_default(),
         health: run.as_ref().map(|run| run.health),
         failure,
@@ -382,8 +377,8 @@ fn ran((policy, contender): &Entrant, system: &System, settings: &Settings) -> P
     }
 }
 
-/// Returns the policies without more information that are certainly faster by `MATTERS`, with the
-/// lower end of the ratio. If this policy has not converged, these are all policies that have.
+/// Returns the policies that are certainly faster by `MATTERS` without using more information, with
+/// the lower end of the ratio. If this policy has not converged, all converged policies are faster.
 pub(super) fn ahead<'a>(
     runs: &'a [PolicyRun],
     own: &PolicyRun,
@@ -406,11 +401,4 @@ pub(super) fn rivals<'a>(
     let others = runs.iter().filter(|ran| ran.policy != own.policy);
     let alike = others.filter(|ran| (ran.knows as u8) <= own.knows as u8);
     alike.filter_map(|ran| Some((ran, ran.response?.mean)))
-}
-
-fn followed(rule: &Contender) -> &'static str {
-    match rule {
-        Contender::Policy(policy) => policy.followed().name(),
-        other => other.name(),
-    }
 }

@@ -1,4 +1,4 @@
-//! This module is a benchmark for scheduling policies that uses random systems.
+//! This module contains a benchmark, which uses random systems to compare scheduling policies.
 
 mod logs;
 mod measure;
@@ -99,7 +99,6 @@ A policy has lost if its mean response time is significantly (95 %) larger by mo
 more information, or if it does not converge and another policy does. The results depend on the seed and on the number of events, but not on the machine. \
 To combine the shards, write all of their lines to a single file and use it as --output to print the table.";
 
-/// The events for the selection and for a run, and the updates, in full and with `--short`.
 const FULL: [u64; 3] = [200_000_000, 10_000_000, 2_000_000_000];
 const SHORT: [u64; 3] = [50_000_000, 4_000_000, 400_000_000];
 
@@ -146,15 +145,12 @@ impl RunVerb for Arguments {
             }
             let mut said = |what: &str| listener(&format!("{} of {}, {what}", at + 1, own.len()));
             said("the next system");
-            let line = match tier {
-                Tier::Logs => {
-                    let origin = LogDistribution::new(self.set, n);
-                    walk::measure(&origin, &terms, &interrupt, &mut said)
-                }
-                _ => {
-                    let system = System::new(self.set, tier, n)?;
-                    measure(&system, &terms, changes, &interrupt, &mut said)
-                }
+            let line = if tier == Tier::Logs {
+                let origin = LogDistribution::new(self.set, n);
+                walk::measure(&origin, &terms, &interrupt, &mut said)
+            } else {
+                let system = System::new(self.set, tier, n)?;
+                measure(&system, &terms, changes, &interrupt, &mut said)
             };
             if interrupt.load(Ordering::Relaxed) {
                 break;
@@ -170,11 +166,9 @@ impl RunVerb for Arguments {
         let is_interrupted = interrupt.load(Ordering::Relaxed);
         let mut notes = absent(&lines, &terms);
         if is_interrupted {
-            notes.push(format!(
-                "The benchmark was interrupted after {} of {} systems.",
-                lines.len(),
-                own.len()
-            ));
+            let (done, all) = (lines.len(), own.len());
+            let note = format!("The benchmark was interrupted after {done} of {all} systems.");
+            notes.push(note);
         }
         Ok(VerbOutput {
             notes,
@@ -214,6 +208,7 @@ impl Arguments {
             VerbResult::Ok((policy.name, policy.digest))
         };
         let budget = self.budget.unwrap_or(budget);
+        let policies = self.policies.iter().map(digest);
         Ok(Conditions {
             bench: NAME.into(),
             set: self.set,
@@ -222,11 +217,7 @@ impl Arguments {
             events: self.events.unwrap_or(events),
             updates,
             seed: self.seed,
-            policies: self
-                .policies
-                .iter()
-                .map(digest)
-                .collect::<VerbResult<_>>()?,
+            policies: policies.collect::<VerbResult<_>>()?,
         })
     }
 
@@ -260,7 +251,7 @@ fn absent(lines: &[Line], terms: &Conditions) -> Vec<String> {
     absent.map(|name| format!("{name} could not be used for any of these systems; a policy file can only be used for its own job types, a policy with preemption requires --preemption full, and a log requires a backfilling rule")).collect()
 }
 
-/// Reads the lines that exist. If a run was killed, the incomplete last line is removed.
+/// Reads the lines of the file. If the last line is not complete, it is removed from the file.
 fn there(file: &Path, terms: &Conditions) -> VerbResult<Vec<Line>> {
     let text = match std::fs::read_to_string(file) {
         Ok(text) => text,
@@ -291,9 +282,9 @@ fn there(file: &Path, terms: &Conditions) -> VerbResult<Vec<Line>> {
         }
     }
     if !torn.is_empty() {
-        let cut = OpenOptions::new().write(true).open(file);
-        cut.and_then(|own| own.set_len(whole as u64))
-            .map_err(|why| format!("cannot write {name}: {why}"))?;
+        let opened = OpenOptions::new().write(true).open(file);
+        let cut = opened.and_then(|own| own.set_len(whole as u64));
+        cut.map_err(|why| format!("cannot write {name}: {why}"))?;
     }
     Ok(lines)
 }

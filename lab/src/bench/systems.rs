@@ -1,16 +1,13 @@
-//! The random systems of bench-v1. If any random value or its order is changed, it is a new
-//! version.
-
-use std::fmt;
+//! The random systems of `bench-v1`. If any of the random numbers changes, this is a new version.
 
 use clap::ValueEnum;
+use itertools::Itertools as _;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use synth::artifact::written;
-use synth::document::digest;
 use synth::kind::VerbResult;
 use synth::multiresource::report::about;
 use synth::multiresource::verbs::resolve::solve_load;
@@ -53,7 +50,7 @@ pub(super) enum Tier {
 }
 
 impl Tier {
-    /// Returns the number of systems in a set, and `n` such that `--short` uses every `n`-th one.
+    /// Returns the number of systems `n`, and `k` such that `--short` only uses `n/k` of them.
     pub(super) const fn systems(self) -> (u64, usize) {
         match self {
             Tier::Exact => (40, 5),
@@ -63,18 +60,10 @@ impl Tier {
     }
 }
 
-impl fmt::Display for Tier {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&written(self))
-    }
-}
-
 pub(super) struct System {
-    /// The name of the system, such as `exact-07`.
     pub name: String,
     pub tier: Tier,
     pub load: f64,
-    /// A description of the types, the servers and the sizes.
     pub about: String,
     pub text: String,
     pub fleet: Fleet,
@@ -90,7 +79,7 @@ impl System {
         };
         let name = name(tier, n);
         let own = Fleet::parse(&draft.document("a draft", 1.0), &name)?.workload;
-        // This is rounded, so that the text does not depend on the last digits of the solver.
+        // Because of the rounding, the text does not depend on the last digits of the solver.
         let factor = rounded(draft.load / solve_load(None, &own)?, 2);
         let source = format!("synth bench, {NAME}, seed {seed}, load {}", draft.load);
         let text = draft.document(&source, factor);
@@ -104,14 +93,10 @@ impl System {
             fleet,
         })
     }
-
-    pub(super) fn digest(&self) -> String {
-        digest(&self.text)
-    }
 }
 
 pub(super) fn name(tier: Tier, n: u64) -> String {
-    format!("{tier}-{n:02}")
+    format!("{}-{n:02}", written(&tier))
 }
 
 pub(super) fn seed(set: Set, tier: Tier, n: u64) -> u64 {
@@ -125,7 +110,7 @@ impl Draw {
         Draw(Xoshiro256PlusPlus::seed_from_u64(seed))
     }
 
-    /// Returns a random number in [0, 1).
+    /// The number is in `[0, 1)`.
     pub(super) fn uniform(&mut self) -> f64 {
         (self.0.next_u64() >> 11) as f64 * (-53_f64).exp2()
     }
@@ -134,12 +119,10 @@ impl Draw {
         of[(self.uniform() * of.len() as f64) as usize]
     }
 
-    /// Returns a random integer between `low` and `high`, inclusive.
     pub(super) fn between(&mut self, low: u32, high: u32) -> u32 {
         low + (self.uniform() * f64::from(high - low + 1)) as u32
     }
 
-    /// Returns a random number with a log-uniform distribution.
     pub(super) fn log_uniform(&mut self, low: f64, high: f64) -> f64 {
         low * (high / low).powf(self.uniform())
     }
@@ -157,7 +140,7 @@ fn rounded(value: f64, digits: usize) -> f64 {
     format!("{value:.digits$e}").parse().unwrap_or(value)
 }
 
-/// A size distribution, as a description and as YAML without the mean.
+/// The description of a size distribution, and the distribution as YAML without the mean.
 type Law = (&'static str, &'static str);
 
 const EXPONENTIAL: Law = ("exponential", "law: exponential");
@@ -175,7 +158,7 @@ const HEAVY: [Law; 4] = [
 struct Draft {
     load: f64,
     law: Law,
-    /// The number of servers (0 for a single server) and the capacities of each shape.
+    /// The number of servers of each shape, which is 0 if this is not a fleet, and the capacities.
     shapes: Vec<(u32, Vec<u32>)>,
     types: Vec<Kind>,
 }
@@ -193,10 +176,8 @@ impl Draft {
             0 => format!("server: {{capacity: {{{}}}}}\n", amounts(has)),
             count => format!("  - {{count: {count}, capacity: {{{}}}}}\n", amounts(has)),
         };
-        let head = match self.shapes[0].0 {
-            0 => "",
-            _ => "servers:\n",
-        };
+        let is_fleet = self.shapes[0].0 > 0;
+        let head = if is_fleet { "servers:\n" } else { "" };
         let servers: String = self.shapes.iter().map(server).collect();
         let count: u32 = self.shapes.iter().map(|(count, _)| count).sum();
         let has = &self.shapes[0].1;
@@ -222,11 +203,9 @@ impl Draft {
 
 fn amounts(values: &[u32]) -> String {
     let named = values.iter().enumerate().filter(|(_, value)| **value > 0);
-    let named: Vec<String> = named.map(|(j, value)| format!("r{j}: {value}")).collect();
-    named.join(", ")
+    named.map(|(j, value)| format!("r{j}: {value}")).join(", ")
 }
 
-/// Generates a system with a small dynamic program, with two types if `n` is even or three if not.
 fn exact(n: u64, draw: &mut Draw) -> Draft {
     let (types, most, loads): (u32, u32, &[f64]) = match n % 2 {
         0 => (2, 16, &[0.6, 0.7, 0.8, 0.9]),
@@ -252,8 +231,8 @@ fn exact(n: u64, draw: &mut Draw) -> Draft {
     }
 }
 
-/// Generates a system. Of every five systems, three have a single server, one is a fleet and one
-/// has gangs. In every 15 systems, each of these five has each kind of size distribution.
+/// Three of five systems have a single server, one is a fleet, and one has jobs that need several
+/// nodes. The kind of size distribution is the same for five systems, and then it changes.
 fn bounded(n: u64, draw: &mut Draw) -> Draft {
     let law = match n / 5 % 3 {
         0 => EXPONENTIAL,
@@ -279,10 +258,8 @@ fn bounded(n: u64, draw: &mut Draw) -> Draft {
             4 if draw.uniform() < 0.5 => draw.between(2, servers / 2),
             _ => 1,
         };
-        let (large, most) = (
-            draw.between(1, resources) - 1,
-            draw.log_uniform(1.0 / 64.0, 1.0),
-        );
+        let large = draw.between(1, resources) - 1;
+        let most = draw.log_uniform(1.0 / 64.0, 1.0);
         let demand = has.iter().zip(0..).map(|(c, j)| {
             let part = match j == large {
                 true => 1.0,

@@ -4,16 +4,17 @@ use serde::Serialize;
 
 use super::measure::{CHOICE, FamilyResult, Line, PolicyRun, ahead, rivals};
 use super::systems::{NAME, Tier};
+use synth::artifact::written;
 use synth::kind::table;
 use synth::multiresource::simulator::Contender;
 use synth::report::{self, Report, counted, percent};
 use synth::simulation::median;
 use synth::simulation::sweep::Information;
 
-/// A bound is near the optimum if the difference is less than one of these values.
+/// A bound is near the optimum if the relative difference is less than one of these values.
 const NEAR: [f64; 2] = [0.15, 0.25];
 
-/// If the ratio to the selected policy is less than this, a family is as good as the selection.
+/// A family is as good as the selected policy if the ratio of the means is at most this value.
 const ALIKE: f64 = 1.05;
 
 const LONG: usize = 20;
@@ -116,7 +117,7 @@ fn section(tier: Tier, lines: &[Line]) -> Section {
     let optima = lines.iter().filter_map(|l| Some((l, l.optimum?[0])));
     let tight: Vec<f64> = optima.map(|(line, least)| line.bound / least).collect();
     let tightness = spread(tight.iter().map(|t| -t).collect());
-    let of_entrants = lines.iter().flat_map(|line| {
+    let losses = lines.iter().flat_map(|line| {
         let runs = line.runs.iter();
         let own = runs.filter(|ran| line.terms.entered(&ran.policy));
         own.filter_map(|ran| miss(line, ran))
@@ -127,7 +128,7 @@ fn section(tier: Tier, lines: &[Line]) -> Section {
         closed: tight.len(),
         tightness: tightness.map(|pair| pair.map(|t| -t)),
         near: NEAR.map(|far| tight.iter().filter(|t| **t >= 1.0 - far).count()),
-        missed: of_entrants.collect(),
+        missed: losses.collect(),
         policies: policies.map(|own| row(own, &lines)).collect(),
         families: families.map(|own| family(own, &lines)).collect(),
     }
@@ -207,14 +208,8 @@ fn family(name: &str, lines: &[&Line]) -> Family {
 fn called(policy: &str) -> &str {
     let rule = Contender::rules().iter().find(|rule| rule.name == policy);
     let alias = rule.and_then(|rule| rule.aliases.first());
-    alias.map_or(
-        policy,
-        |alias| if policy.len() > LONG { alias } else { policy },
-    )
-}
-
-fn change(by: f64) -> String {
-    format!("{:+.1} %", 100.0 * by)
+    let alias = alias.filter(|_| policy.len() > LONG);
+    alias.copied().unwrap_or(policy)
 }
 
 impl Section {
@@ -225,7 +220,7 @@ impl Section {
         };
         let systems = counted(self.systems as f64, "system");
         let ratio = |row: &Row, n: usize| row.ratio.map(|own| own[n] - 1.0);
-        let title = format!("{NAME}, {}: {systems}", self.tier);
+        let title = format!("{NAME}, {}: {systems}", written(&self.tier));
         let mut section = table!(title, &self.policies, row => {
             "policy" => called(&row.policy),
             "knows" => (row.knows == Information::Sizes).then_some("sizes"),
@@ -266,8 +261,8 @@ impl Section {
 impl Loss {
     fn words(&self) -> String {
         let (policy, better) = (&self.policy, &self.better);
-        let by = if let (Some(ratio), Some(least)) = (self.ratio, self.surely) {
-            let [ratio, least] = [ratio, least].map(|own| change(own - 1.0));
+        let by = if let Some((ratio, least)) = self.ratio.zip(self.surely) {
+            let [ratio, least] = [ratio, least].map(|own| format!("{:+.1} %", 100.0 * (own - 1.0)));
             format!("{ratio} (at least {least}) above {better}")
         } else {
             let why = self.failure.as_deref().unwrap_or("not converged");

@@ -1,4 +1,4 @@
-//! This module measures rules on logs, which are either selected walk-forward or in common use.
+//! This module uses logs to compare the rules in common use with a walk-forward selection.
 
 use std::sync::atomic::AtomicBool;
 
@@ -18,11 +18,11 @@ use synth::multiresource::replay::{Log, LogError};
 use synth::simulation::sweep::Information;
 use synth::simulation::{Health, over_replications};
 
-/// The number of logs for each system. To confirm a loss, [`AGAIN`] times as many other logs are
+/// The number of logs for each system. If a policy has lost, [`AGAIN`] times as many other logs are
 /// used.
 pub(super) const LOGS: u64 = 8;
 
-/// The name of a policy, its information, and its rule (or `None` if it is selected walk-forward).
+/// The name of a policy, its information, and its rule, which is `None` for the selection.
 pub(super) type Entrant = (String, Information, Option<QueueRule>);
 
 pub(super) fn measure(
@@ -36,9 +36,8 @@ pub(super) fn measure(
     let entrants = entrants(&logs[0], terms);
     let runs = walked(origin, &logs, &entrants, interrupt)?;
     let suspects = apparent_losers(&runs, terms);
-    let lost = entrants.into_iter();
-    let lost = lost.filter(|own| suspects.contains(&own.0.as_str()));
-    let lost: Vec<Entrant> = lost.collect();
+    let is_suspect = |own: &Entrant| suspects.contains(&own.0.as_str());
+    let lost: Vec<Entrant> = entrants.into_iter().filter(is_suspect).collect();
     let mut again = Vec::new();
     if !lost.is_empty() {
         listener(&format!("{}: {} other logs", origin.name, AGAIN * LOGS));
@@ -60,12 +59,11 @@ pub(super) fn measure(
     })
 }
 
-/// Returns the selection, the rules in common use (also with known sizes), and additional rules.
 pub(super) fn entrants(log: &Log, terms: &Conditions) -> Vec<Entrant> {
     let choice = (terms.budget > 0).then(|| (CHOICE.to_owned(), Information::Estimates, None));
     let mut all: Vec<Entrant> = choice.into_iter().collect();
     for (name, _) in &terms.policies {
-        // All other policies are only used in the other tiers.
+        // Other policies can only be used in the other tiers.
         if let Ok(mut point) = QueueRule::parse(name) {
             if !log.has_limits && point.estimate == OfSize::Limit {
                 point.estimate = OfSize::History;
@@ -74,7 +72,7 @@ pub(super) fn entrants(log: &Log, terms: &Conditions) -> Vec<Entrant> {
         }
     }
     all.extend(baseline_rules(log.has_limits).map(|(point, is_known)| {
-        // If there are no limits, all rules use the history, so this is not part of the name.
+        // If there are no limits, all rules use the history, so the name does not contain it.
         let name = point.name();
         let short = name.strip_suffix("+history").filter(|_| !log.has_limits);
         let name = short.unwrap_or(&name).to_owned();
@@ -86,7 +84,6 @@ pub(super) fn entrants(log: &Log, terms: &Conditions) -> Vec<Entrant> {
     all.into_iter().unique_by(|own| own.0.clone()).collect()
 }
 
-/// Evaluates all policies on each log. The mean of each log is a replication.
 pub(super) fn walked(
     origin: &LogDistribution,
     logs: &[Log],

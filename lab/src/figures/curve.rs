@@ -1,7 +1,5 @@
-use std::error::Error;
-use std::path::Path;
-
 use itertools::Itertools as _;
+use synth::kind::VerbResult;
 use synth::report::plot::{self, Axis, Chart, Point, Scale, Sheet, Style};
 use synth::simulation::Estimate;
 
@@ -19,23 +17,21 @@ pub(super) fn axis(title: &str, (low, high): (f64, f64), log: bool) -> Axis {
     Axis::new(title, scale, low, high)
 }
 
-pub(super) type FigureResult<T> = Result<T, Box<dyn Error>>;
-
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Kind {
     Exact,
     Approximation,
     Simulated,
     Check,
-    /// A single run, or a result that is taken from a paper.
+    /// A single run, or a result that is copied from a paper.
     Path,
-    /// The area between two bounds, as the middle and the half-width.
+    /// The area between two bounds, which is given by its middle and its half-width.
     Bounds,
 }
 
 impl Kind {
-    /// Returns the name in a table, the style, and the text in the legend. The text is added to the
-    /// label of the curve, or replaces it if it is the same for multiple curves.
+    /// Returns the name in a table, the style, and the text in the legend, which is added to the
+    /// label of the curve. If multiple curves use the same text, it replaces the label.
     fn traits(self) -> (&'static str, Style, &'static str) {
         match self {
             Kind::Exact => ("exact", Style::Line, ", exact"),
@@ -52,7 +48,7 @@ pub(super) struct Curve {
     pub label: String,
     pub color: usize,
     pub kind: Kind,
-    /// The points of the curve, where the value is `None` if there is no mean.
+    /// The value of a point is `None` if there is no mean.
     pub points: Vec<(f64, Option<Estimate>)>,
 }
 
@@ -63,9 +59,8 @@ impl Curve {
         kind: Kind,
         points: Vec<(f64, Option<Estimate>)>,
     ) -> Self {
-        let label = label.into();
         Curve {
-            label,
+            label: label.into(),
             color,
             kind,
             points,
@@ -97,17 +92,14 @@ impl Curve {
         let met = met.filter_map(|(at, value)| Some(Point::new(*at, (*value)?)));
         let is_shown =
             |own: &Point| self.kind == Kind::Bounds || own.value > up.low && own.value < up.high;
-        let look = match self.kind {
-            Kind::Approximation => GREY,
-            _ => self.color,
-        };
+        let is_grey = self.kind == Kind::Approximation;
+        let color = if is_grey { GREY } else { self.color };
         plot::Curve {
             style: self.kind.traits().1,
-            ..plot::Curve::new(look, &self.label, met.filter(is_shown).collect())
+            ..plot::Curve::new(color, &self.label, met.filter(is_shown).collect())
         }
     }
 
-    /// Returns the entry for the legend. If it is for multiple curves, it does not have a colour.
     fn entry(&self) -> (String, usize, Style) {
         let (_, style, words) = self.kind.traits();
         match is_common(style) {
@@ -143,39 +135,27 @@ impl Panel {
         Panel { chart, curves }
     }
 
-    pub(super) fn at(&self, label: &str, kind: Kind, x: f64) -> FigureResult<f64> {
+    pub(super) fn at(&self, label: &str, kind: Kind, x: f64) -> VerbResult<f64> {
         let mut curves = self.curves.iter();
         let found = curves.find(|own| own.label == label && own.kind == kind);
-        let found =
-            found.ok_or_else(|| format!("{} does not have a curve {label}", self.chart.title))?;
+        let title = &self.chart.title;
+        let found = found.ok_or_else(|| format!("{title} does not have a curve {label}"))?;
         Ok(found.at(x).map_or(f64::NAN, |own| own.mean))
     }
 }
 
-pub(super) struct Figure {
-    pub name: String,
-    table: String,
-    sheet: Sheet,
-}
+/// The name of a figure, its numbers as CSV, and its picture as SVG.
+pub(super) type Figure = (String, String, String);
 
-impl Figure {
-    pub(super) fn new(number: u32, size: (u32, u32), columns: u32, panels: Vec<Panel>) -> Self {
-        let table = table(&panels);
-        let sheet = Sheet {
-            size,
-            columns,
-            legend: legend(panels.iter().flat_map(|own| &own.curves)),
-            charts: panels.into_iter().map(|own| own.chart).collect(),
-        };
-        let name = format!("figure{number}");
-        Figure { name, table, sheet }
-    }
-
-    pub(super) fn write(&self, folder: &Path) -> FigureResult<()> {
-        let path = |end: &str| folder.join(format!("{}.{end}", self.name));
-        std::fs::write(path("csv"), &self.table)?;
-        Ok(std::fs::write(path("svg"), self.sheet.svg())?)
-    }
+pub(super) fn sheet(number: u32, size: (u32, u32), columns: u32, panels: Vec<Panel>) -> Figure {
+    let table = table(&panels);
+    let sheet = Sheet {
+        size,
+        columns,
+        legend: legend(panels.iter().flat_map(|own| &own.curves)),
+        charts: panels.into_iter().map(|own| own.chart).collect(),
+    };
+    (format!("figure{number}"), table, sheet.svg())
 }
 
 fn table(panels: &[Panel]) -> String {
@@ -194,10 +174,8 @@ fn table(panels: &[Panel]) -> String {
 
 fn legend<'a>(curves: impl Iterator<Item = &'a Curve>) -> Vec<(String, usize, Style)> {
     let mut entries: Vec<(String, usize, Style)> = Vec::new();
-    for (mut entry, curve) in curves
-        .map(|own| (own.entry(), own))
-        .unique_by(|own| own.0.0.clone())
-    {
+    let curves = curves.map(|own| (own.entry(), own));
+    for (mut entry, curve) in curves.unique_by(|own| own.0.0.clone()) {
         if let Some(end) = curve.end().filter(|_| curve.kind == Kind::Simulated) {
             entry.0 += &format!(" (no mean from {end} on)");
         }

@@ -1,12 +1,13 @@
-//! Figures 1 to 4 of the paper on balanced fairness (Bonald and Comte, Performance Evaluation 116,
-//! 2017). They show how the mean service rate and the delay depend on the size distribution.
+//! These are the figures 1 to 4 in a paper on balanced fairness (Bonald and Comte, Performance
+//! Evaluation 116, 2017), which show the effect of the size distribution on the delay.
 
-use super::curve::{BLUE, Curve, Figure, GREEN, GREY, Kind, Panel, VERMILLION, axis};
+use super::curve::{BLUE, Curve, GREEN, GREY, Kind, Panel, VERMILLION, axis, sheet};
 use super::rules::of_events;
-use super::{DrawnFigures, FigureResult, PaperFinding};
+use super::{Drawn, PaperFinding};
 use synth::compatibility::analysis;
 use synth::compatibility::simulator::{Rule, simulate};
 use synth::compatibility::workload::{Cluster, Trial};
+use synth::kind::VerbResult;
 use synth::simulation::Estimate;
 
 const LOADS: [f64; 10] = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95];
@@ -17,7 +18,6 @@ const INTERRUPTIONS: [(f64, usize, &str); 3] = [
     (5.0, GREEN, "five"),
 ];
 
-/// The title, the classes to draw, the workload, and the upper ends of the axes.
 type System = (&'static str, &'static [&'static str], String, (f64, f64));
 
 fn three(rate: u32) -> String {
@@ -53,28 +53,27 @@ fn system(figure: u32) -> System {
     }
 }
 
-/// Draws the rates at the top and the delays below, with a column for each size distribution.
-pub(super) fn figure<const N: u32>(events: u64) -> FigureResult<DrawnFigures> {
+/// Draws the rates above the delays, with one column for each size distribution.
+pub(super) fn figure<const N: u32>(events: u64) -> VerbResult<Drawn> {
     let (title, classes, text, (rate, delay)) = system(N);
     let cluster = Cluster::parse(&text, title)?.workload;
     let own = analysis::load(&cluster).load;
-    let at = |load: f64| -> FigureResult<Cluster> {
+    let at = |load: f64| -> VerbResult<Cluster> {
         Ok(cluster.scaled(load / own).ok_or("out of range")?)
     };
-    let fair = |load: f64, class: usize| -> FigureResult<f64> {
+    let fair = |load: f64, class: usize| -> VerbResult<f64> {
         let scaled = at(load)?;
         Ok(analysis::means(&scaled)?.numbers[class] / scaled.arrival_rates()[class])
     };
     let (mut above, mut below) = (Vec::new(), Vec::new());
-    // The difference between the delays and balanced fairness, for a load of 0.9 and an
-    // interruption.
+    // If there is one interruption, this is how much larger the delays are at a load of 0.9.
     let (mut least, mut most) = (f64::INFINITY, f64::NEG_INFINITY);
     for trial in [Trial::Bimodal, Trial::Hyperexponential, Trial::Zipf] {
         let mut delays = Vec::new();
         for (class, label) in classes.iter().enumerate() {
             let loads = (1..=97).map(|percent| f64::from(percent) / 100.0);
             let exact = loads.map(|load| Ok((load, Some(fair(load, class)?))));
-            let exact = exact.collect::<FigureResult<Vec<_>>>()?;
+            let exact = exact.collect::<VerbResult<Vec<_>>>()?;
             let label = format!("balanced fairness, {label}");
             delays.push(Curve::known(label, GREY, Kind::Exact, exact));
         }
@@ -88,12 +87,11 @@ pub(super) fn figure<const N: u32>(events: u64) -> FigureResult<DrawnFigures> {
             }
             delays.extend(simulated);
         }
+        let law = format!("{trial:?}").to_lowercase();
         let panel = |label, top, curves| {
-            let law = format!("{trial:?}").to_lowercase();
-            let heading = format!("{title}: {law}");
-            let [across, up] =
-                [("load ρ", 1.0), (label, top)].map(|(label, top)| axis(label, (0.0, top), false));
-            Panel::new(heading, across, up, curves)
+            let across = axis("load ρ", (0.0, 1.0), false);
+            let up = axis(label, (0.0, top), false);
+            Panel::new(format!("{title}: {law}"), across, up, curves)
         };
         let rates = delays.iter().map(inverse).collect();
         above.push(panel("mean service rate", rate, rates));
@@ -101,25 +99,25 @@ pub(super) fn figure<const N: u32>(events: u64) -> FigureResult<DrawnFigures> {
     }
     let finding = PaperFinding {
         place: "figures 1 to 4",
-        says: "one interruption per job suffices in practice",
+        says: "in practice, it is enough to interrupt each job once",
         found: format!(
-            "{title}: at ρ = 0.9, the delays are larger than for balanced fairness by {:.0} to {:.0} %",
+            "{title}: at a load of 0.9, the delays are larger than the delays of balanced fairness by {:.0} to {:.0} %",
             100.0 * least,
             100.0 * most
         ),
         holds: most.is_finite().then_some(most < 0.1),
     };
     above.extend(below);
-    let figure = Figure::new(N, (400, 380), 3, above);
-    Ok(DrawnFigures::new([figure], [finding]))
+    let figure = sheet(N, (400, 380), 3, above);
+    Ok((vec![figure], vec![finding]))
 }
 
 fn simulated(
-    at: &dyn Fn(f64) -> FigureResult<Cluster>,
+    at: &dyn Fn(f64) -> VerbResult<Cluster>,
     trial: Trial,
     (interruptions, color, rule): (f64, usize, &str),
     (classes, events): (&[&str], u64),
-) -> FigureResult<Vec<Curve>> {
+) -> VerbResult<Vec<Curve>> {
     let mut points = vec![Vec::new(); classes.len()];
     for load in LOADS {
         let scaled = at(load)?;

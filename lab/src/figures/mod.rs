@@ -1,4 +1,4 @@
-//! This module computes the figures of papers as tables and pictures, and checks their claims.
+//! This module creates the figures of several papers again, and checks if the claims are true.
 
 mod curve;
 mod fairness;
@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 
-use curve::{Figure, FigureResult};
+use curve::Figure;
 use synth::kind::table;
 use synth::kind::{
     Caller, NamesFiles, Notice, RunVerb, VerbOutput, VerbResult, folder_for_results, refuse,
@@ -55,9 +55,8 @@ impl RunVerb for Arguments {
     }
 }
 
-/// A paper that contains figures.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Paper {
+#[derive(Clone, Copy, ValueEnum)]
+enum Paper {
     /// Figures 2 to 5 of Chen, Grosof, Berg: Markovian Service Rate policies (POMACS 2025)
     Msr,
     /// Figures 1 to 8 of Chen, Grosof, Berg: Quickswap (2025)
@@ -69,32 +68,17 @@ pub enum Paper {
 }
 
 /// A claim that is made in a paper, and the result of checking it.
-#[derive(Clone, Debug)]
-pub struct PaperFinding {
+struct PaperFinding {
     /// The section or the figure of the paper.
-    pub place: &'static str,
-    /// The claim that is made.
-    pub says: &'static str,
-    /// The result of checking the claim.
-    pub found: String,
+    place: &'static str,
+    says: &'static str,
+    found: String,
     /// Whether the claim is true, or `None` if the runs were too short to be sure.
-    pub holds: Option<bool>,
+    holds: Option<bool>,
 }
 
-/// A set of figures that are computed together, and the results for the claims.
-pub struct DrawnFigures {
-    figures: Vec<Figure>,
-    findings: Vec<PaperFinding>,
-}
-
-impl DrawnFigures {
-    fn new(figures: impl Into<Vec<Figure>>, findings: impl Into<Vec<PaperFinding>>) -> Self {
-        let (figures, findings) = (figures.into(), findings.into());
-        DrawnFigures { figures, findings }
-    }
-}
-
-type Draw = fn(u64) -> FigureResult<DrawnFigures>;
+type Drawn = (Vec<Figure>, Vec<PaperFinding>);
+type Draw = fn(u64) -> VerbResult<Drawn>;
 
 impl Paper {
     fn parts(self) -> Vec<(&'static [u32], Draw)> {
@@ -125,12 +109,11 @@ impl Paper {
 }
 
 impl Arguments {
-    /// Writes the figures as CSV and SVG, and the results to `findings.csv`. Returns the results
-    /// and whether all files were written, or an error if a figure does not exist.
+    /// Returns the result for each claim, and an error if one of the files could not be written.
     fn write(
         &self,
         mut tell: impl FnMut(&str),
-    ) -> FigureResult<(Vec<PaperFinding>, FigureResult<()>)> {
+    ) -> VerbResult<(Vec<PaperFinding>, std::io::Result<()>)> {
         let (only, folder): (&[u32], &Path) = (&self.figure, &self.output);
         let parts = self.paper.parts();
         let known = parts.iter().flat_map(|(numbers, _)| *numbers);
@@ -146,22 +129,24 @@ impl Arguments {
             if !only.is_empty() && !numbers.iter().any(|number| only.contains(number)) {
                 continue;
             }
-            let drawn = draw(self.events)?;
-            for figure in drawn.figures {
-                let own = figure.write(folder);
+            let (figures, results) = draw(self.events)?;
+            for (name, table, picture) in figures {
+                let path = |end: &str| folder.join(format!("{name}.{end}"));
+                let own = std::fs::write(path("csv"), table);
+                let own = own.and_then(|()| std::fs::write(path("svg"), picture));
                 if own.is_ok() {
-                    tell(&format!("wrote {}", figure.name));
+                    tell(&format!("wrote {name}"));
                 }
                 written = written.and(own);
             }
-            findings.extend(drawn.findings);
+            findings.extend(results);
         }
         let mut table = Csv::titled(["place", "says", "found", "holds"])?;
         for own in &findings {
             table.row([own.place, own.says, &own.found, own.verdict()])?;
         }
         let own = std::fs::write(folder.join("findings.csv"), table.text()?);
-        Ok((findings, written.and(own.map_err(Into::into))))
+        Ok((findings, written.and(own)))
     }
 }
 
@@ -175,10 +160,8 @@ impl PaperFinding {
     }
 }
 
-/// Returns a table with the result for each claim.
-pub fn report(findings: &[PaperFinding]) -> Section {
-    let title = "Claims of the paper compared with the results";
-    table!(title, findings, own => {
+fn report(findings: &[PaperFinding]) -> Section {
+    table!("Claims of the paper compared with the results", findings, own => {
         "place" => own.place,
         "claim" => own.says,
         "holds" => own.verdict(),

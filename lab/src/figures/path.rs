@@ -1,19 +1,17 @@
-//! A single run of MSFQ(ℓ), with each of its events.
-
-use super::FigureResult;
+use synth::kind::VerbResult;
 use synth::multiresource::policy::{
     Event, Policy as _, StaticQuickswap, StaticQuickswapConfig, System,
 };
 use synth::multiresource::workload::Workload;
 use synth::simulation::Streams;
 
-/// Returns the number of jobs at `count` points in time up to `length`, with the same arrivals for
-/// each ℓ. Since the sizes are memoryless, the next completion is generated at each event.
+/// Returns the number of jobs at `count` points in time. The arrivals are the same for each
+/// threshold. The sizes have no memory, so the next completion is drawn at each event.
 pub(super) fn path(
     workload: &Workload,
     threshold: u32,
     (length, count): (f64, usize),
-) -> FigureResult<Vec<(f64, f64)>> {
+) -> VerbResult<Vec<(f64, f64)>> {
     let policy = StaticQuickswapConfig {
         strict: false,
         ..StaticQuickswapConfig::strict_msfq(workload, Some(f64::from(threshold)))?
@@ -23,7 +21,7 @@ pub(super) fn path(
     let (types, total) = (workload.types(), workload.total_arrival_rate());
     let mut streams = Streams::new(1, 0);
     let mut next_arrival = streams.arrivals.exponential() / total;
-    // Returns a random index, where the probability is proportional to the rate.
+    // The probability of each index is proportional to its rate.
     let pick = |rates: &[f64], place: f64| {
         let mut left = place * rates.iter().sum::<f64>();
         let found = rates.iter().position(|rate| {
@@ -38,9 +36,8 @@ pub(super) fn path(
         let time = length * n as f64 / count as f64;
         while system.now() < time {
             let ending = types.iter().enumerate();
-            let ending: Vec<f64> = ending
-                .map(|(i, kind)| f64::from(system.running(i)) * kind.service_rate())
-                .collect();
+            let ending = ending.map(|(i, kind)| f64::from(system.running(i)) * kind.service_rate());
+            let ending: Vec<f64> = ending.collect();
             let end = system.now() + streams.service.exponential() / ending.iter().sum::<f64>();
             let event = if next_arrival <= end {
                 let kind = pick(&arriving, streams.arrivals.uniform());

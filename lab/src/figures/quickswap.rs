@@ -1,14 +1,16 @@
-//! The figures of the Quickswap paper: 1 to 4 (one-or-all), 5 and 8 (four types), 6 and 7 (Borg).
+//! In the Quickswap paper, the figures 1 to 4 are for one-or-all systems, 5 and 8 are for four
+//! types, and 6 and 7 are for cell B of Borg.
 
 use super::curve::{
-    BLUE, Curve, Figure, GREEN, GREY, Kind, ORANGE, PURPLE, Panel, SKY, VERMILLION, VIOLET, axis,
+    BLUE, Curve, GREEN, GREY, Kind, ORANGE, PURPLE, Panel, SKY, VERMILLION, VIOLET, axis, sheet,
 };
 use super::path::path;
 use super::rules::{
     Plan, Rule, Sweep, first_fit, model, named, nmsr_with_backfilling, plain, sweep, tuned, words,
 };
-use super::{DrawnFigures, FigureResult, PaperFinding};
-use itertools::izip;
+use super::{Drawn, PaperFinding};
+use itertools::{Itertools as _, izip};
+use synth::kind::VerbResult;
 use synth::multiresource::analysis::TypeQueue;
 use synth::multiresource::analysis::one_or_all::MsfqQueue;
 use synth::multiresource::artifact::{Objective, Preemption};
@@ -19,29 +21,29 @@ use synth::multiresource::workload::Workload;
 use synth::report::plot::Axis;
 use synth::simulation::Estimate;
 
-/// The threshold k − 1 that is used in the paper.
+/// The paper uses the threshold `k − 1`.
 const MOST: usize = 31;
-/// The arrival rates of figure 3, where the limit is 7.805.
+/// The arrival rates of figure 3, which must be less than 7.805.
 const RATES: [f64; 10] = [2.0, 3.0, 4.0, 5.0, 5.5, 6.0, 6.5, 7.0, 7.25, 7.5];
-/// The rates of the exact curves, as a multiple of 1/4.
+/// The arrival rates of the exact curves, multiplied by 4.
 const FINE: std::ops::RangeInclusive<i32> = 8..=30;
 const ACROSS: &str = "total arrival rate λ [1/s]";
 
-fn at_rate(model: &Workload, rate: f64) -> FigureResult<Workload> {
+fn at_rate(model: &Workload, rate: f64) -> VerbResult<Workload> {
     Ok(model.scaled(rate / model.total_arrival_rate())?)
 }
 
-fn one_or_all(rate: f64) -> FigureResult<Workload> {
+fn one_or_all(rate: f64) -> VerbResult<Workload> {
     at_rate(&model!("one_or_all"), rate)
 }
 
-fn queue(rate: f64, threshold: usize) -> FigureResult<MsfqQueue> {
+fn queue(rate: f64, threshold: usize) -> VerbResult<MsfqQueue> {
     let outlook = MsfqAnalysis::new(&one_or_all(rate)?, Objective::Mean);
     Ok(outlook.ok_or("no one-or-all system")?.queue(threshold)?)
 }
 
-fn over_threshold(rate: f64) -> FigureResult<Vec<(f64, [Option<f64>; 2])>> {
-    let of = |threshold| -> FigureResult<_> {
+fn over_threshold(rate: f64) -> VerbResult<Vec<(f64, [Option<f64>; 2])>> {
+    let of = |threshold| -> VerbResult<_> {
         let queue = queue(rate, threshold)?;
         let exact = queue.means()?.mean_response(&queue);
         let guess = queue.approximation().map(|a| a.mean_response(&queue));
@@ -50,11 +52,11 @@ fn over_threshold(rate: f64) -> FigureResult<Vec<(f64, [Option<f64>; 2])>> {
     (0..=MOST).map(of).collect()
 }
 
-pub(super) fn figure1(events: u64) -> FigureResult<DrawnFigures> {
+pub(super) fn figure1(events: u64) -> VerbResult<Drawn> {
     let length = (events as f64 / 15.0).min(4000.0);
-    let panel = |rate: f64, high| -> FigureResult<Panel> {
+    let panel = |rate: f64, high| -> VerbResult<Panel> {
         let workload = one_or_all(rate)?;
-        let of = |label: &str, color, threshold| -> FigureResult<Curve> {
+        let of = |label: &str, color, threshold| -> VerbResult<Curve> {
             let points = path(&workload, threshold, (length, 2000))?;
             let points = points.into_iter().map(|(t, n)| (t, Some(n)));
             Ok(Curve::known(label, color, Kind::Path, points))
@@ -66,11 +68,11 @@ pub(super) fn figure1(events: u64) -> FigureResult<DrawnFigures> {
         Ok(Panel::new(format!("λ = {rate}"), across, up, curves))
     };
     let panels = vec![panel(6.0, 1500.0)?, panel(7.5, 10_000.0)?];
-    let figure = Figure::new(1, (1000, 320), 1, panels);
-    Ok(DrawnFigures::new([figure], []))
+    let figure = sheet(1, (1000, 320), 1, panels);
+    Ok((vec![figure], Vec::new()))
 }
 
-pub(super) fn figure2(events: u64) -> FigureResult<DrawnFigures> {
+pub(super) fn figure2(events: u64) -> VerbResult<Drawn> {
     let colors = [(7.5, VERMILLION), (7.0, ORANGE), (6.0, BLUE), (5.0, GREEN)];
     let few: [u32; 8] = [0, 1, 2, 4, 8, 16, 24, 31];
     let (mut curves, mut cost, mut gain) = (Vec::new(), Vec::new(), String::new());
@@ -94,36 +96,37 @@ pub(super) fn figure2(events: u64) -> FigureResult<DrawnFigures> {
         cost.push((rate, 100.0 * (means[MOST] / least - 1.0), best));
         if rate == 7.5 {
             gain = format!(
-                "λ = 7.5: {:.1} at ℓ = 0, {:.1} at 1, {:.1} at 8",
+                "at λ = 7.5, the mean is {:.1} for ℓ = 0, {:.1} for ℓ = 1, and {:.1} for ℓ = 8",
                 means[0], means[1], means[8]
             );
         }
     }
-    let costs = cost
-        .iter()
-        .map(|(rate, cost, best)| format!("{cost:.1} % at λ = {rate} (best {best})"));
+    let costs = cost.iter().map(|(rate, cost, best)| {
+        format!("{cost:.1} % at λ = {rate}, where the best value of ℓ is {best}")
+    });
     let findings = vec![
         PaperFinding {
             place: "6.2",
-            says: "any ℓ > 0 has a dramatic benefit",
+            says: "there is a large benefit if ℓ is greater than 0",
             found: gain,
             holds: Some(true),
         },
         PaperFinding {
             place: "6.2",
             says: "ℓ = k − 1 is a good heuristic",
-            found: format!("it costs {}", costs.collect::<Vec<_>>().join(", ")),
+            found: format!("the mean is larger by {}", costs.format("; ")),
             holds: Some(cost.iter().all(|own| own.1 < 5.0)),
         },
     ];
     let across = axis("threshold ℓ [jobs]", (-0.5, 31.5), false);
     let up = axis("mean response time E[T] [s]", (5.0, 2000.0), true);
     let panel = Panel::new("MSFQ over its threshold; ℓ = 0 is MSF", across, up, curves);
-    let figure = Figure::new(2, (900, 620), 1, vec![panel]);
-    Ok(DrawnFigures::new([figure], findings))
+    let figure = sheet(2, (900, 620), 1, vec![panel]);
+    Ok((vec![figure], findings))
 }
 
-/// Returns the mean response time of all jobs, weighted by load, of light jobs and of heavy jobs.
+/// Returns the mean of all jobs, the mean that is weighted by load, and the mean of the light jobs
+/// and of the heavy jobs.
 fn four(workload: &Workload, response: [f64; 2]) -> [f64; 4] {
     let sum = |weights: [f64; 2]| weights[0] * response[0] + weights[1] * response[1];
     let types = workload.types();
@@ -141,10 +144,11 @@ fn four_of_run(run: &Run, n: usize) -> Option<Estimate> {
     }
 }
 
-/// Returns the means of MSF, nMSR, MSFQ(k − 1) and MSFQ with the best ℓ, and the approximation.
-fn known(rate: f64) -> FigureResult<[Option<[f64; 4]>; 5]> {
+/// Returns the means for MSF, nMSR, MSFQ with the threshold `k − 1`, and MSFQ with the best
+/// threshold, and the approximation.
+fn known(rate: f64) -> VerbResult<[Option<[f64; 4]>; 5]> {
     let workload = one_or_all(rate)?;
-    let exact = |threshold| -> FigureResult<_> {
+    let exact = |threshold| -> VerbResult<_> {
         let means = queue(rate, threshold)?.means()?;
         Ok(Some(four(&workload, means.response)))
     };
@@ -168,10 +172,10 @@ fn known(rate: f64) -> FigureResult<[Option<[f64; 4]>; 5]> {
 
 const MSFQ: &str = "MSFQ, ℓ = 31, strict";
 
-pub(super) fn figure3(events: u64) -> FigureResult<DrawnFigures> {
+pub(super) fn figure3(events: u64) -> VerbResult<Drawn> {
     let rates = FINE.map(|n| 0.25 * f64::from(n));
     let all = rates.map(|rate| Ok((rate, known(rate)?)));
-    let all = all.collect::<FigureResult<Vec<_>>>()?;
+    let all = all.collect::<VerbResult<Vec<_>>>()?;
     let adaptive = Rule::Adaptive(Objective::Mean, events + events / 2);
     let plans: Vec<Plan> = vec![
         first_fit(),
@@ -188,15 +192,15 @@ pub(super) fn figure3(events: u64) -> FigureResult<DrawnFigures> {
         (MSFQ, GREY, Kind::Approximation),
     ];
     let panel = |(n, title): (usize, &str)| {
-        let exact = lines.into_iter().zip(0..);
-        let exact = exact.map(|((label, color, kind), m): (_, usize)| {
+        let exact = lines.into_iter().enumerate();
+        let exact = exact.map(|(m, (label, color, kind))| {
             let points = all.iter();
             let points = points.map(|(rate, own)| (*rate, own[m].map(|four| four[n])));
             Curve::known(label, color, kind, points)
         });
-        let mut curves: Vec<Curve> = exact.collect();
-        curves.extend(runs.iter().map(|own| own.curve(|run| four_of_run(run, n))));
+        let simulated = runs.iter().map(|own| own.curve(|run| four_of_run(run, n)));
         let up = axis("mean response time [s]", (1.0, 5000.0), true);
+        let curves = exact.chain(simulated).collect();
         Panel::new(title, axis(ACROSS, (1.8, 7.8), false), up, curves)
     };
     let titles = [
@@ -208,15 +212,15 @@ pub(super) fn figure3(events: u64) -> FigureResult<DrawnFigures> {
     let panels: Vec<Panel> = titles.into_iter().enumerate().map(panel).collect();
     let first_fit = runs[0].curve(|run| run.mean_response).at(7.5);
     let findings = of_rates(&panels[0], first_fit)?;
-    let figure = Figure::new(3, (550, 500), 2, panels);
-    Ok(DrawnFigures::new([figure], findings))
+    let figure = sheet(3, (550, 500), 2, panels);
+    Ok((vec![figure], findings))
 }
 
-fn of_rates(panel: &Panel, first_fit: Option<Estimate>) -> FigureResult<Vec<PaperFinding>> {
+fn of_rates(panel: &Panel, first_fit: Option<Estimate>) -> VerbResult<Vec<PaperFinding>> {
     let exact = |label: &str, rate| panel.at(label, Kind::Exact, rate);
     let (msf, msfq) = (exact("MSF", 7.5)?, exact(MSFQ, 7.5)?);
     let early = (exact("MSF", 2.0)?, exact(MSFQ, 2.0)?);
-    let off = |rate| -> FigureResult<f64> {
+    let off = |rate| -> VerbResult<f64> {
         let guess = panel.at(MSFQ, Kind::Approximation, rate)?;
         Ok(100.0 * (guess / exact(MSFQ, rate)? - 1.0))
     };
@@ -224,9 +228,9 @@ fn of_rates(panel: &Panel, first_fit: Option<Estimate>) -> FigureResult<Vec<Pape
     Ok(vec![
         PaperFinding {
             place: "6.2",
-            says: "MSFQ beats all others by two orders of magnitude at high λ",
+            says: "if λ is high, MSFQ is better than all other policies by two orders of magnitude",
             found: format!(
-                "E[T] at λ = 7.5: {msfq:.1}, MSF {msf:.1}, First-Fit {}",
+                "at λ = 7.5, the mean is {msfq:.1} for MSFQ, {msf:.1} for MSF, and {} for First-Fit",
                 words(first_fit)
             ),
             holds: Some(msf > 50.0 * msfq),
@@ -234,28 +238,33 @@ fn of_rates(panel: &Panel, first_fit: Option<Estimate>) -> FigureResult<Vec<Pape
         PaperFinding {
             place: "6.2",
             says: "MSFQ has the best mean in all cases",
-            found: format!("λ = 2: {:.3}, MSF {:.3}", early.1, early.0),
+            found: format!(
+                "at λ = 2, the mean is {:.3} for MSFQ and {:.3} for MSF",
+                early.1, early.0
+            ),
             holds: Some(early.1 <= early.0),
         },
         PaperFinding {
             place: "6.2",
-            says: "the analysis is highly accurate",
-            found: format!("{five:+.1} % at λ = 5, {six:+.1} % at 6, {seven:+.1} % at 7"),
+            says: "the analysis is very accurate",
+            found: format!(
+                "the error is {five:+.1} % at λ = 5, {six:+.1} % at λ = 6, and {seven:+.1} % at λ = 7"
+            ),
             holds: Some(six.abs() < 2.0 && five.abs() < 2.0),
         },
     ])
 }
 
-pub(super) fn figure4(_: u64) -> FigureResult<DrawnFigures> {
+pub(super) fn figure4(_: u64) -> VerbResult<Drawn> {
     let names = [
         "phase 1: heavy jobs",
         "phases 2 and 3 together",
         "phase 4: the last ℓ end",
     ];
     let parts = ["phase 1", "phase 2", "phase 3", "phase 4"];
-    // If a phase is shorter than this, it does not exist.
+    // A phase that is shorter than this does not exist.
     let some = |length: f64| Some(length).filter(|length| *length > 1e-9);
-    let panel = |title: &str, threshold: usize| -> FigureResult<Panel> {
+    let panel = |title: &str, threshold: usize| -> VerbResult<Panel> {
         let (mut exact, mut guesses) = (vec![Vec::new(); 3], vec![Vec::new(); 4]);
         for rate in FINE.map(|n| 0.25 * f64::from(n)) {
             let queue = queue(rate, threshold)?;
@@ -267,36 +276,34 @@ pub(super) fn figure4(_: u64) -> FigureResult<DrawnFigures> {
                 points.push((rate, guess.and_then(|own| some(own[n]))));
             }
         }
-        let exact = izip!(names, [BLUE, PURPLE, GREEN], exact);
-        let exact =
-            exact.map(|(name, color, points)| Curve::known(name, color, Kind::Exact, points));
-        let guesses = izip!(parts, [BLUE, VERMILLION, ORANGE, GREEN], guesses);
-        let guesses = guesses
-            .map(|(name, color, points)| Curve::known(name, color, Kind::Approximation, points));
+        let exact = izip!(names, [BLUE, PURPLE, GREEN], [Kind::Exact; 3], exact);
+        let colors = [BLUE, VERMILLION, ORANGE, GREEN];
+        let guesses = izip!(parts, colors, [Kind::Approximation; 4], guesses);
+        let curves = exact.chain(guesses);
+        let curves =
+            curves.map(|(name, color, kind, points)| Curve::known(name, color, kind, points));
         let up = axis("mean length of a phase [s]", (0.01, 5000.0), true);
         let across = axis(ACROSS, (1.8, 7.8), false);
-        let curves = exact.chain(guesses).collect();
-        Ok(Panel::new(title, across, up, curves))
+        Ok(Panel::new(title, across, up, curves.collect()))
     };
     let panels = vec![panel("MSF", 0)?, panel("MSFQ, ℓ = 31", MOST)?];
-    // If a phase does not exist, its length is 0.
-    let at = |n: usize, name| -> FigureResult<f64> {
+    let at = |n: usize, name| -> VerbResult<f64> {
         let length = panels[n].at(name, Kind::Exact, 7.5)?;
-        Ok(Some(length).filter(|own| !own.is_nan()).unwrap_or(0.0))
+        Ok(if length.is_nan() { 0.0 } else { length })
     };
     let (msf, msfq) = (at(0, names[0])?, at(1, names[0])?);
     let finding = PaperFinding {
         place: "6.2",
-        says: "shorter switching phases make phases 1 and 2 much shorter",
+        says: "if the phases for switching are shorter, the phases 1 and 2 are also much shorter",
         found: format!(
-            "λ = 7.5: phase 1 {msf:.0} s under MSF, {msfq:.1} under MSFQ; phases 2 and 3 {:.0} and {:.1}",
+            "at λ = 7.5, the length of phase 1 is {msf:.0} s for MSF and {msfq:.1} s for MSFQ, and the length of the phases 2 and 3 is {:.0} s and {:.1} s",
             at(0, names[1])?,
             at(1, names[1])?
         ),
         holds: Some(msf > 10.0 * msfq),
     };
-    let figure = Figure::new(4, (550, 560), 2, panels);
-    Ok(DrawnFigures::new([figure], [finding]))
+    let figure = sheet(4, (550, 560), 2, panels);
+    Ok((vec![figure], vec![finding]))
 }
 
 fn rivals(tuning: u64) -> Vec<Plan> {
@@ -322,8 +329,7 @@ fn panel(title: &str, sweeps: &[&Sweep], (across, up): (Axis, Axis), part: Part)
 const WEIGHTED: Part = |run| run.weighted_response;
 const ALL: Part = |run| run.mean_response;
 
-/// Draws figure 5 with four types, and figure 8 with ServerFilling.
-pub(super) fn figure5_and_8(events: u64) -> FigureResult<DrawnFigures> {
+pub(super) fn figure5_and_8(events: u64) -> VerbResult<Drawn> {
     let rates = [1.0, 2.0, 3.0, 3.5, 4.0, 4.25, 4.5, 4.75];
     let scene = |rate| at_rate(&model!("four_types"), rate);
     let runs = sweep(scene, rivals(events + events / 2), &rates, (events, 8))?;
@@ -339,11 +345,10 @@ pub(super) fn figure5_and_8(events: u64) -> FigureResult<DrawnFigures> {
         vec![weighted, panel("all jobs", sweeps, axes(low), ALL)]
     };
     let five: Vec<&Sweep> = runs.iter().collect();
-    // As in the paper, these are ServerFilling and the rules of figure 5 that are older or
-    // proposed.
+    // As in the paper, figure 8 does not contain nMSR and adaptive MSR.
     let eight: Vec<&Sweep> = runs[..5].iter().chain(&filling).collect();
     let at = |own: &Sweep, part: Part| own.curve(part).at(4.75);
-    // A policy without a mean is slow. At least one of the policies that are compared has a mean.
+    // If there is no mean for a policy, it is slow. At least one of the policies has a mean.
     let mean = |found: Option<Estimate>| found.map_or(f64::INFINITY, |own| own.mean);
     let faster = |own: Option<Estimate>, other: Option<Estimate>, by: f64| {
         Some(own?.mean < by * other?.mean)
@@ -351,8 +356,9 @@ pub(super) fn figure5_and_8(events: u64) -> FigureResult<DrawnFigures> {
     let [msf, first_fit, full, overlap, adaptive] = [0, 1, 2, 3, 4].map(|n| at(&runs[n], WEIGHTED));
     let least = |part: Part| {
         let others = runs[..5].iter().map(|own| at(own, part));
-        let least = others.min_by(|a, b| mean(*a).total_cmp(&mean(*b)));
-        least.flatten()
+        others
+            .min_by(|a, b| mean(*a).total_cmp(&mean(*b)))
+            .flatten()
     };
     let filled = [WEIGHTED, ALL].map(|part| (at(&filling[0], part), least(part)));
     let [of_msf, of_first_fit, of_full, of_overlap, of_adaptive] =
@@ -361,9 +367,9 @@ pub(super) fn figure5_and_8(events: u64) -> FigureResult<DrawnFigures> {
     let findings = vec![
         PaperFinding {
             place: "6.3, figure 5",
-            says: "Static and Adaptive Quickswap beat MSF and First-Fit",
+            says: "Static Quickswap and Adaptive Quickswap are better than MSF and First-Fit",
             found: format!(
-                "weighted at λ = 4.75: Adaptive {of_adaptive}, Static {of_full} (overlapping {of_overlap}), MSF {of_msf}, First-Fit {of_first_fit}"
+                "at λ = 4.75, the weighted mean is {of_adaptive} for Adaptive Quickswap, {of_full} for Static Quickswap ({of_overlap} if the types overlap), {of_msf} for MSF, and {of_first_fit} for First-Fit"
             ),
             holds: [adaptive, full].iter().try_fold(true, |all, own| {
                 let both = [msf, first_fit].map(|other| faster(*own, other, 1.0));
@@ -372,9 +378,9 @@ pub(super) fn figure5_and_8(events: u64) -> FigureResult<DrawnFigures> {
         },
         PaperFinding {
             place: "D, figure 8",
-            says: "ServerFilling greatly outperforms all non-preemptive policies, weighted and unweighted",
+            says: "ServerFilling is much better than all policies without preemption, with and without weights",
             found: format!(
-                "λ = 4.75: weighted {} compared with {} for the best of them, all jobs {} compared with {}",
+                "at λ = 4.75, the weighted mean is {} compared with {} for the best of the other policies, and the mean of all jobs is {} compared with {}",
                 weighted.0, weighted.1, all.0, all.1
             ),
             holds: filled.iter().try_fold(true, |all, (own, others)| {
@@ -383,15 +389,15 @@ pub(super) fn figure5_and_8(events: u64) -> FigureResult<DrawnFigures> {
         },
     ];
     let figures = vec![
-        Figure::new(5, (550, 560), 2, both(&five, 1.0)),
-        Figure::new(8, (550, 560), 2, both(&eight, 0.8)),
+        sheet(5, (550, 560), 2, both(&five, 1.0)),
+        sheet(8, (550, 560), 2, both(&eight, 0.8)),
     ];
-    Ok(DrawnFigures::new(figures, findings))
+    Ok((figures, findings))
 }
 
-/// Draws the figures 6 and 7 for cell B of Borg. A size can be up to 14 000 time units and a cycle
-/// up to 100 000, so there are only a few runs, but they are long.
-pub(super) fn figure6_and_7(events: u64) -> FigureResult<DrawnFigures> {
+/// There are only a few runs, but they are long, because a size can be up to 14 000 time units, and
+/// a cycle can be up to 100 000 time units.
+pub(super) fn figure6_and_7(events: u64) -> VerbResult<Drawn> {
     let rates = [1.0, 2.0, 3.0, 3.5, 4.0, 4.46];
     let scene = |rate| at_rate(&model!("borg_cell_b"), rate);
     let runs = sweep(scene, rivals(5 * events), &rates, (3 * events, 2))?;
@@ -422,15 +428,15 @@ pub(super) fn figure6_and_7(events: u64) -> FigureResult<DrawnFigures> {
     let ratio = means[0].zip(means[4]);
     let finding = PaperFinding {
         place: "6.4",
-        says: "on Borg Adaptive and Static win by two orders of magnitude at high λ",
+        says: "if λ is high, Adaptive Quickswap and Static Quickswap are better by two orders of magnitude",
         found: format!(
-            "weighted at λ = 4: Adaptive {adaptive}, Static {static_quickswap}, MSF {msf}, First-Fit {first_fit}; a run with the usual length is too short for MSF and First-Fit"
+            "at λ = 4, the weighted mean is {adaptive} for Adaptive Quickswap, {static_quickswap} for Static Quickswap, {msf} for MSF, and {first_fit} for First-Fit; the usual number of events is too small for MSF and First-Fit"
         ),
         holds: ratio.map(|(msf, adaptive)| msf.mean / adaptive.mean > 50.0),
     };
-    let figures = [
-        Figure::new(6, (900, 620), 1, vec![six]),
-        Figure::new(7, (550, 500), 2, seven),
+    let figures = vec![
+        sheet(6, (900, 620), 1, vec![six]),
+        sheet(7, (550, 500), 2, seven),
     ];
-    Ok(DrawnFigures::new(figures, [finding]))
+    Ok((figures, vec![finding]))
 }

@@ -1,13 +1,12 @@
-//! The policies that are compared, and their simulation at different arrival rates or loads.
-
-use super::FigureResult;
 use super::curve::{Curve, Kind, VERMILLION};
+use synth::kind::{VerbResult, refuse};
 use synth::multiresource::artifact::{
     Backfill, EmptySlots, Family, MsrConfig, Objective, Preemption, Route, StaticQuickswapConfig,
 };
 use synth::multiresource::simulator::{Contender, Run, Settings};
 use synth::multiresource::synthesis::{
-    ChoiceOptions, Families, Outlook, SynthesisOptions, SynthesisOutcome, choose, synthesize,
+    ChoiceOptions, Families, Outlook, Synthesis, SynthesisOptions, SynthesisOutcome, choose,
+    synthesize,
 };
 use synth::multiresource::workload::Workload;
 use synth::simulation::Estimate;
@@ -29,7 +28,7 @@ macro_rules! model {
 pub(super) use model;
 
 /// Returns the options for an exact analysis, which does not include backfilling and the release of
-/// empty slots, without percentiles, which need most of the time.
+/// empty slots. The percentiles are not computed, because they need most of the time.
 pub(super) fn plain(preemption: Preemption, route: Option<Route>) -> SynthesisOptions {
     SynthesisOptions {
         route,
@@ -40,10 +39,18 @@ pub(super) fn plain(preemption: Preemption, route: Option<Route>) -> SynthesisOp
     }
 }
 
+fn stable(workload: &Workload, options: &SynthesisOptions) -> VerbResult<Box<Synthesis>> {
+    match synthesize(workload, options)? {
+        SynthesisOutcome::Policy(synthesis) => Ok(synthesis),
+        _ => refuse("there is no policy that is stable for this workload"),
+    }
+}
+
 /// Returns the MSR policy with the best switching rate (2 for pMSR), and the outlook for its route.
 pub(super) fn tuned(
     workload: &Workload,
     options: &SynthesisOptions,
+<<<<<<< HEAD
 ) -> FigureResult<(MsrConfig, Outlook)> {
     let SynthesisOutcome::Policy(synthesis) = synthesize(workload, options)? else {
         return Err("there is no policy that is stable for this workload".into());
@@ -51,6 +58,13 @@ pub(super) fn tuned(
     let policy = synthesis.policy;
     let mut outlooks = synthesis.routes.into_iter();
     let outlook = outlooks.find(|own| own.route == policy.route);
+=======
+) -> VerbResult<(MsrConfig, Outlook)> {
+    let synthesis = stable(workload, options)?;
+    let (policy, mut routes) = (synthesis.policy, synthesis.routes.into_iter());
+    let own = routes.find(|r| r.route == policy.route);
+    let outlook = own.and_then(|r| r.outlook);
+>>>>>>> trim-7
     Ok((policy, outlook.ok_or("no route has an outlook")?))
 }
 
@@ -58,9 +72,10 @@ pub(super) enum Rule {
     Named(String),
     /// Static Quickswap, where the next type is started while the current type is draining.
     Overlapping,
-    /// An MSR policy for each rate: the preemption, the switching rate if fixed, and backfilling.
+    /// An MSR policy with this preemption and with a fixed switching rate if it is given. The last
+    /// value is `true` if the policy uses backfilling.
     Msr(Preemption, Option<f64>, bool),
-    /// Adaptive MSR that is tuned for each rate, with the objective and the number of events.
+    /// Adaptive MSR that is tuned for the objective, using this number of events.
     Adaptive(Objective, u64),
 }
 
@@ -86,7 +101,7 @@ pub(super) fn of_events(events: u64, seed: u64) -> Settings {
 }
 
 impl Rule {
-    fn policy(&self, workload: &Workload) -> FigureResult<Option<Contender>> {
+    fn policy(&self, workload: &Workload) -> VerbResult<Option<Contender>> {
         Ok(Some(match self {
             Rule::Named(name) => Contender::parse(name)?,
             Rule::Overlapping => Contender::from(Family::StaticQuickswap(StaticQuickswapConfig {
@@ -112,10 +127,8 @@ impl Rule {
                     ..SynthesisOptions::new(Preemption::None)
                 };
                 let choice = ChoiceOptions::new(Families::Only(&["adaptive-msr"]), *budget, 1);
-                let SynthesisOutcome::Policy(synthesis) = synthesize(workload, &options)? else {
-                    return Err("there is no policy that is stable for this workload".into());
-                };
                 let fleet = workload.clone().into();
+                let synthesis = stable(workload, &options)?;
                 let chosen = choose(&fleet, &options, &choice, synthesis, |_| ())?;
                 if !chosen.basis.has_converged() {
                     return Ok(None);
@@ -131,7 +144,6 @@ pub(super) type Plan = (&'static str, usize, Rule);
 pub(super) struct Sweep {
     pub label: &'static str,
     pub color: usize,
-    /// The run for each arrival rate or load.
     pub runs: Vec<(f64, Option<Run>)>,
 }
 
@@ -143,13 +155,13 @@ impl Sweep {
     }
 }
 
-/// Simulates all rules. Each run has a different seed, so that the errors are independent.
+/// Simulates all rules. Each run uses a different seed, so that the errors are independent.
 pub(super) fn sweep(
-    scene: impl Fn(f64) -> FigureResult<Workload>,
+    scene: impl Fn(f64) -> VerbResult<Workload>,
     plans: Vec<Plan>,
     places: &[f64],
     (events, replications): (u64, u32),
-) -> FigureResult<Vec<Sweep>> {
+) -> VerbResult<Vec<Sweep>> {
     let mut seeds = 1..;
     let mut sweeps = Vec::new();
     for (label, color, rule) in plans {

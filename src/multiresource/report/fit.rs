@@ -5,12 +5,10 @@ use crate::report::{Report, Section, counted, length, number, percent};
 use synth_advice::verbs::account_of;
 use synth_verb::table;
 
-/// Returns the report for the result of a fit.
-pub fn fit(fit: &Fit) -> Report {
-    let proven = if fit.load_proven {
-        "and this is proved"
-    } else {
-        "which is not proved to be the minimum"
+pub(crate) fn fit(fit: &Fit) -> Report {
+    let proven = match fit.load_proven {
+        true => "and this is proved",
+        false => "which is not proved to be the minimum",
     };
     let summary = format!(
         "The log contains {} in {} ({}), with {}, on {}. The load is ρ = {:.5} for {}, {proven}. The mean utilization of the most used resource is {:.5}.",

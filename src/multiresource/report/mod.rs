@@ -1,4 +1,4 @@
-//! This module contains the reports for multiresource jobs.
+//! The reports for multiresource jobs.
 
 mod fit;
 mod optimum;
@@ -10,26 +10,23 @@ mod size;
 mod stability;
 mod synthesis;
 
-pub use fit::fit;
-pub use optimum::{LowerBounds, SimulatedPolicy, optimum, proved};
-pub use refusal::refusal;
-pub use show::{about, show};
-pub use simulation::{as_analysed, besides, rules, simulation, start_latency, start_latency_of};
-pub use size::{ExaminedSize, SizeVerdict, Sizing};
-pub use synthesis::{Synthesized, synthesis, thresholds};
+pub(crate) use fit::fit;
+pub(crate) use optimum::{LowerBounds, SimulatedPolicy, optimum, proved};
+pub(crate) use refusal::refusal;
+pub use show::about;
+pub(crate) use show::show;
+pub use simulation::simulation;
+pub(crate) use simulation::{as_analysed, besides, rules, start_latency, start_latency_of};
+pub(crate) use size::{ExaminedSize, SizeVerdict, Sizing};
+pub use synthesis::Synthesized;
+pub(crate) use synthesis::{synthesis, thresholds};
 
 use itertools::Itertools as _;
 
-use crate::multiresource::artifact::{
-    Artifact, Claim, Quantity, Subject, ViolatedAssumptions, mix, unmet,
-};
+use crate::multiresource::artifact::{Artifact, Claim, Quantity, ViolatedAssumptions, mix, unmet};
 use crate::multiresource::workload::Workload;
 use crate::report::Section;
 use synth_verb::table;
-
-fn claim<'a>(artifact: &'a Artifact, quantity: Quantity, kind: Option<&str>) -> Option<&'a Claim> {
-    artifact.find(quantity, Subject::of_type(kind))
-}
 
 fn unmet_by(claim: &Claim, artifact: &Artifact, workload: &Workload) -> ViolatedAssumptions {
     let (of, preempts) = (claim.job_type.as_deref(), artifact.policy.preempts());
@@ -54,7 +51,7 @@ fn guarantees(artifact: &Artifact) -> Section {
     })
 }
 
-/// Returns the schedules of the mix that proves the load, in loop order if the policy uses them.
+/// Shows the schedules of the mix that proves the load, in loop order if the policy uses them.
 fn schedules(artifact: &Artifact, workload: &Workload) -> Section {
     let rule = &artifact.policy;
     let title = match rule.msr() {

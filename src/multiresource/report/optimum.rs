@@ -12,7 +12,7 @@ use synth_verb::table;
 
 /// A policy that was simulated so that it can be compared with the optimum.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct SimulatedPolicy {
+pub(crate) struct SimulatedPolicy {
     /// The name of the policy.
     pub policy: String,
     /// Whether the run of the policy has converged, so that its mean can be trusted.
@@ -23,7 +23,7 @@ pub struct SimulatedPolicy {
 
 /// The lower bounds on the objective of any policy, and the policies that were simulated.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct LowerBounds {
+pub(crate) struct LowerBounds {
     /// The load `ρ` of the workload.
     load: f64,
     /// The set of policies that the bounds are valid for, and the objective.
@@ -56,8 +56,7 @@ struct Linear {
 }
 
 impl LowerBounds {
-    /// Creates a result from the dynamic program and the lower bound of the linear programs.
-    pub fn new(
+    pub(crate) fn new(
         load: f64,
         sought: Problem,
         found: Result<Optimum, OptimumError>,
@@ -133,8 +132,7 @@ fn words(objective: Objective) -> (&'static str, &'static str) {
     }
 }
 
-/// Returns a description of the bound that is proved by a file.
-pub fn proved(document: &BoundDocument, fleet: &Fleet) -> String {
+pub(crate) fn proved(document: &BoundDocument, fleet: &Fleet) -> String {
     format!(
         "proved: no policy {}{} has a {} below {} {}\nby {}",
         allowed(document.preemption),
@@ -146,24 +144,17 @@ pub fn proved(document: &BoundDocument, fleet: &Fleet) -> String {
     )
 }
 
-/// Returns the report with the bounds and with the difference between each policy and the bounds.
-pub fn optimum(found: &LowerBounds, workload: &Workload) -> Report {
+pub(crate) fn optimum(found: &LowerBounds, workload: &Workload) -> Report {
     let unit = workload.time_unit();
-    let Problem {
-        preemption,
-        objective,
-        ..
-    } = found.sought;
-    let (what, symbol) = words(objective);
+    let preemption = found.sought.preemption;
+    let (what, symbol) = words(found.sought.objective);
     // The dynamic program is only valid for policies that only know the type of each job.
-    let proved = found
-        .linear
-        .as_ref()
-        .filter(|own| own.bound == found.lower_bound);
+    let linear = found.linear.as_ref();
+    let proved = linear.filter(|own| own.bound == found.lower_bound);
     let knowing = information_clause(proved.is_some_and(|own| own.knows_sizes));
     let (allowed, low) = (allowed(preemption), below(found.lower_bound));
     let floating = "by the dynamic program, in floating point";
-    let bound = match &found.linear {
+    let bound = match linear {
         Some(_) if proved.is_some() => format!("{low} {unit} (proved by the linear program)"),
         Some(linear) => format!(
             "{} {unit} (proved by the linear program; {low} {unit} {floating})",
@@ -174,13 +165,10 @@ pub fn optimum(found: &LowerBounds, workload: &Workload) -> Report {
     let mut report = Report::from(format!(
         "No policy {allowed}{knowing} has a {what} below {bound}."
     ));
-    if let Some(linear) = &found.linear {
-        let text = format!(
-            "The bound of the linear program is proved by {}.",
-            linear.method
-        );
-        report.summary.push(text);
-    }
+    report.summary.extend(linear.map(|linear| {
+        let method = &linear.method;
+        format!("The bound of the linear program is proved by {method}.")
+    }));
     if let Some(own) = &found.optimum {
         let jobs = match preemption {
             Preemption::None => "waiting jobs",
@@ -196,11 +184,10 @@ pub fn optimum(found: &LowerBounds, workload: &Workload) -> Report {
         ));
         // If the program was cut short, it was not solved, so the growth has no meaning.
         if own.growth.is_finite() && own.ended != Ended::Cut {
-            let change = number(100.0 * own.growth);
-            let growth = format!(
-                "When the limits were last increased by half, the lower bound changed by {change} %."
-            );
-            report.summary.push(growth);
+            report.summary.push(format!(
+                "When the limits were last increased by half, the lower bound changed by {} %.",
+                number(100.0 * own.growth)
+            ));
         }
         let why = match own.ended {
             Ended::Cut => Some(
@@ -209,17 +196,14 @@ pub fn optimum(found: &LowerBounds, workload: &Workload) -> Report {
             Ended::Full => Some("because the number of states is limited by the option `--work`"),
             Ended::Close => None,
         };
-        report.warnings.extend(
-            why.map(|why| format!("CUT SHORT, {why}: the bound is valid, but it could be higher.")),
-        );
+        let cut = |why| format!("CUT SHORT, {why}: the bound is valid, but it could be higher.");
+        report.warnings.extend(why.map(cut));
     }
     let refused = found.refused.as_ref();
-    report
-        .warnings
-        .extend(refused.map(|why| format!("The dynamic program was not solved: {why}.")));
+    let refused = refused.map(|why| format!("The dynamic program was not solved: {why}."));
+    report.warnings.extend(refused);
     // If the dynamic program was cut short at the start, there is no bound.
     let bound = Some(found.lower_bound).filter(|bound| *bound > 0.0);
-    let over = |own: &SimulatedPolicy| Some(own.response?.mean / bound? - 1.0);
     report.sections.push(table!("", &found.policies, own => {
         "policy, simulated" => &own.policy,
         format!("{symbol} [{unit}]") => match own.health {
@@ -227,7 +211,7 @@ pub fn optimum(found: &LowerBounds, workload: &Workload) -> Report {
             Health::Unsettled => "not converged".into(),
             Health::Settled => Cell::from(own.response),
         },
-        "over the bound [%]" => over(own),
+        "over the bound [%]" => own.response.zip(bound).map(|(own, bound)| own.mean / bound - 1.0),
     }));
     report
 }

@@ -7,8 +7,7 @@ use crate::multiresource::workload::Fleet;
 use crate::report::{Report, load, number};
 use synth_verb::table;
 
-/// Returns the report for a load that is too high, with the proof and a list of upgrades.
-pub fn refusal(fleet: &Fleet, overload: &Overload, steps: &Upgrades) -> Report {
+pub(crate) fn refusal(fleet: &Fleet, overload: &Overload, steps: &Upgrades) -> Report {
     let certificate = &overload.certificate;
     let resources = fleet.envelope().resources().iter().zip(demand(fleet));
     let demand = table!("Demand for each resource", resources, (own, share) => {
@@ -45,16 +44,13 @@ pub fn refusal(fleet: &Fleet, overload: &Overload, steps: &Upgrades) -> Report {
 }
 
 fn overloaded(fleet: &Fleet, overload: &Overload) -> String {
-    let what = match fleet.is_one_server() {
-        true => "workload",
-        false => "fleet",
-    };
+    let is_one = fleet.is_one_server();
+    let what = if is_one { "workload" } else { "fleet" };
     let certificate = &overload.certificate;
-    let bound = load(certificate.bound);
+    let [bound, upper] = [certificate.bound, certificate.load].map(load);
     if !overload.is_proven {
         return format!(
-            "it is not known if the workload can be stable, because the load is only known to be between {bound} and {}; use `--time` to set a longer time limit",
-            load(certificate.load)
+            "it is not known if the workload can be stable, because the load is only known to be between {bound} and {upper}; use `--time` to set a longer time limit"
         );
     }
     let size = match overload.exact.as_ref().filter(|e| e.is_proven()) {
@@ -72,12 +68,11 @@ fn overloaded(fleet: &Fleet, overload: &Overload) -> String {
     format!("no policy can be stable for this {what}: the load {size}, but it must be below 1")
 }
 
-/// The maximum denominator of a fraction that is easier to read than a decimal number.
-const SHORT: u32 = 1_000_000;
+const MAX_DENOMINATOR: u32 = 1_000_000;
 
 /// Returns a string such as `131/200 = `, or an empty string if the fraction is too long.
 fn fraction(load: &BigRational) -> String {
-    if load.is_integer() || *load.denom() > SHORT.into() {
+    if load.is_integer() || *load.denom() > MAX_DENOMINATOR.into() {
         return String::new();
     }
     format!("{load} = ")

@@ -46,14 +46,11 @@ pub(super) fn selected(chosen: &Chosen, stability: Stability) -> String {
         Basis::Analysis => "it is proved by analysis that no policy can be better by 1 %".into(),
         Basis::Given => "its family was specified".into(),
     };
-    let cut = match chosen.is_cut {
-        true => {
-            " The selection was cut short by the time limit or by an interrupt. This is the best policy that was found so far, and the result of another run may be different."
-        }
-        false => "",
-    };
+    let cut = if chosen.is_cut { CUT } else { "" };
     format!("Selected: {name}; {why}{proved}.{cut}")
 }
+
+const CUT: &str = " The selection was cut short by the time limit or by an interrupt. This is the best policy that was found so far, and the result of another run may be different.";
 
 const SHOWN: usize = 6;
 
@@ -67,7 +64,6 @@ pub(super) fn candidates(
         Objective::Mean => "E[T], times [1]",
         _ => "weighted E[T], times [1]",
     };
-    let is_steady = |own: &CandidateLog| own.outcome == Steadiness::Steady;
     let best = record.candidates.first().and_then(|own| own.value);
     let value = |own: &CandidateLog| match (own.outcome, own.at_least, best) {
         (Steadiness::Unsettled, ..) => "not converged".into(),
@@ -77,7 +73,7 @@ pub(super) fn candidates(
         _ => Cell::from(own.value.map(|own| (own.mean, own.half_width))),
     };
     let gap = |own: &CandidateLog| {
-        let steady = own.value.filter(|_| is_steady(own))?;
+        let steady = own.value.filter(|_| own.outcome == Steadiness::Steady)?;
         Some(steady.mean / floor?.least - 1.0)
     };
     let candidates = record.candidates.iter();
@@ -110,43 +106,35 @@ fn remark(record: &ChoiceLog) -> Option<String> {
         let some = others.iter().filter(|own| is(own));
         some.map(|own| own.name.as_str()).collect_vec()
     };
-    let name = &own.name;
-    let raise = format!(
-        "use a value for `--work` that is larger than {:.0e}",
-        record.budget as f64
-    );
+    let (name, budget) = (&own.name, record.budget as f64);
+    let raise = format!("use a value for `--work` that is larger than {budget:.0e}");
+    let is_unsettled = |own: &CandidateLog| own.outcome == Steadiness::Unsettled;
     let better = names(&CandidateLog::is_better);
     let open = names(&|own| !record.decided && record.is_open(own));
     let level = names(&|own| own.is_equally_good() && COMMON_RULES.contains(&&*own.name));
-    Some(
-        if !others.is_empty()
-            && others
-                .iter()
-                .all(|own| own.outcome == Steadiness::Unsettled)
-        {
-            format!(
-                "The runs of the other policies were too short, so this selection is not reliable. For a better result, {raise}."
-            )
-        } else if !better.is_empty() {
-            format!("Significantly better: {}.", list(&better))
-        } else if COMMON_RULES.contains(&&**name) {
-            format!(
-                "If your scheduler already uses {name}, there is no need to change it, because none of the other policies is significantly better."
-            )
-        } else if !level.is_empty() && !name.ends_with("priority") {
-            format!(
-                "If you already use {}, there is no need to change it, because the difference is less than 1 % or not significant.",
-                list(&level)
-            )
-        } else if !open.is_empty() {
-            format!(
-                "It is not known whether {name} is better than {}. To find out, {raise}.",
-                list(&open)
-            )
-        } else {
-            return None;
-        },
-    )
+    Some(if !others.is_empty() && others.iter().all(is_unsettled) {
+        format!(
+            "The runs of the other policies were too short, so this selection is not reliable. For a better result, {raise}."
+        )
+    } else if !better.is_empty() {
+        format!("Significantly better: {}.", list(&better))
+    } else if COMMON_RULES.contains(&&**name) {
+        format!(
+            "If your scheduler already uses {name}, there is no need to change it, because none of the other policies is significantly better."
+        )
+    } else if !level.is_empty() && !name.ends_with("priority") {
+        format!(
+            "If you already use {}, there is no need to change it, because the difference is less than 1 % or not significant.",
+            list(&level)
+        )
+    } else if !open.is_empty() {
+        format!(
+            "It is not known whether {name} is better than {}. To find out, {raise}.",
+            list(&open)
+        )
+    } else {
+        return None;
+    })
 }
 
 pub(super) fn lower_bound_note(floor: &LowerBoundLog, unit: &str) -> String {

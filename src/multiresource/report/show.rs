@@ -1,4 +1,4 @@
-//! This module creates the report for a policy file, for readers who have not seen it before.
+//! The report for a policy file is for readers who have not seen the policy before.
 
 use super::stability::{bottlenecks, growth, load_of};
 use super::{guarantees, schedules, start_latency, unmet_by};
@@ -9,27 +9,20 @@ use synth_verb::cells;
 
 const SHOWN: usize = 12;
 
-/// Returns the report for a policy, with its purpose, its schedules, its rates and its claims.
-pub fn show(checked: &Checked) -> Report {
+pub(crate) fn show(checked: &Checked) -> Report {
     let (artifact, fleet) = (checked.artifact(), checked.workload());
     let workload = fleet.envelope();
-    let shapes = counted(fleet.shapes().len() as f64, "shape");
-    let whole = match fleet.servers() {
-        1 => "one server".to_string(),
-        many => format!("{many} servers of {shapes}"),
+    let [types, shapes] = counts(fleet);
+    let what = match fleet.servers() {
+        1 => format!("{types} of jobs on one server"),
+        many => format!("{types} of jobs on {many} servers of {shapes}"),
     };
-    let types = counted(fleet.types().len() as f64, "type");
-    let what = format!("{types} of jobs on {whole}");
     let mut does = vec![load_of(fleet, artifact, None)];
     does.extend(start_latency(workload));
     let words = artifact.policy.describe(workload);
     does.extend(words.split('\n').map(str::to_owned));
-    does.extend(
-        artifact
-            .claims
-            .iter()
-            .find_map(|claim| without(artifact, claim)),
-    );
+    let mut all_claims = artifact.claims.iter();
+    does.extend(all_claims.find_map(|claim| not_analysed(artifact, claim)));
     let source = artifact.workload.source.as_deref();
     let unmet = |own: &Claim| unmet_by(own, artifact, workload);
     let mut report = policy_report(&what, artifact, source, does, unmet);
@@ -56,15 +49,21 @@ const PROMISED: [Quantity; 5] = [
 
 /// Returns a short description of the job types and the servers.
 pub fn about(fleet: &Fleet) -> String {
-    let types = counted(fleet.types().len() as f64, "type");
-    if fleet.is_one_server() {
-        return types;
+    let [types, shapes] = counts(fleet);
+    match fleet.is_one_server() {
+        true => types,
+        false => format!("{types} on {} servers of {shapes}", fleet.servers()),
     }
-    let shapes = counted(fleet.shapes().len() as f64, "shape");
-    format!("{types} on {} servers of {shapes}", fleet.servers())
 }
 
-/// Returns the switching rates, if the policy has its own chain and it is small enough.
+fn counts(fleet: &Fleet) -> [String; 2] {
+    [
+        (fleet.types().len(), "type"),
+        (fleet.shapes().len(), "shape"),
+    ]
+    .map(|(count, noun)| counted(count as f64, noun))
+}
+
 fn rates(artifact: &Artifact) -> Section {
     let unit = &artifact.workload.time_unit;
     let mut section = Section::new("Switching rates, by schedule", ["from"]);
@@ -82,8 +81,7 @@ fn rates(artifact: &Artifact) -> Section {
     section
 }
 
-/// Describes the features of the policy that are not included in the analysis of a claim.
-fn without(artifact: &Artifact, claim: &Claim) -> Option<String> {
+fn not_analysed(artifact: &Artifact, claim: &Claim) -> Option<String> {
     let own = &claim.holds_for.own;
     let rule = artifact.policy.msr()?;
     let backfills = own.backfill.is_some_and(|a| rule.backfill != a);

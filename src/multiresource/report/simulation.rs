@@ -1,3 +1,5 @@
+use itertools::izip;
+
 use crate::artifact::Quantity as _;
 use crate::distribution::SizeDistribution;
 use crate::multiresource::artifact::{Claim, Method};
@@ -15,20 +17,17 @@ use synth_verb::table;
 /// Returns the report for a simulation, with the result of the check of each claim.
 pub fn simulation(workload: &Workload, run: &Run, verdicts: &[Judgement]) -> Report {
     let (unit, own) = (workload.time_unit(), &run.own);
-    let shares = own.utilization.iter().zip(&own.wastage);
-    let shares = workload.resources().iter().zip(shares);
-    let overall = table!("", shares, (resource, (used, wasted)) => {
+    let shares = izip!(workload.resources(), &own.utilization, &own.wastage);
+    let overall = table!("", shares, (resource, used, wasted) => {
         "resource" => resource.name(),
         "in use [%]" => *used,
         "free while a job waits [%]" => *wasted,
     });
     let counters = &own.counters;
+    let share = percent(own.guarded);
     let guarded = match counters.guards {
         0 => String::new(),
-        guards => format!(
-            "; the guard was used {guards} times, for {} of the time",
-            percent(own.guarded)
-        ),
+        guards => format!("; the guard was used {guards} times, for {share} of the time"),
     };
     let overall = overall.note(format!(
         "The mean response time weighted by load is {} {unit}. The fairness (Jain) is {}. The number of switches is {}, of preemptions {}, and of setups {}{guarded}.",
@@ -45,23 +44,20 @@ pub fn simulation(workload: &Workload, run: &Run, verdicts: &[Judgement]) -> Rep
     })
 }
 
-/// Returns notes on the run that uses the same conditions as the claims.
-pub fn as_analysed(run: &Run) -> Vec<String> {
+pub(crate) fn as_analysed(run: &Run) -> Vec<String> {
     let how = match run.health {
         Health::Settled => None,
         Health::Unstable => Some("is unstable"),
         Health::Unsettled => Some("did not converge"),
     };
     let how = how.map(|how| format!("If the policy runs under the same conditions as its claims, it {how}, so these claims cannot be measured."));
-    let interrupted =
-        "The run was interrupted, so the claims are only checked using the results so far."
-            .to_owned();
-    let interrupted = (run.ending == Ending::Interrupted).then_some(interrupted);
+    let interrupted = (run.ending == Ending::Interrupted).then(|| {
+        "The run was interrupted, so the claims are only checked using the results so far.".into()
+    });
     how.into_iter().chain(interrupted).collect()
 }
 
-/// Returns a description of the start latency of the jobs, or `None` if jobs start immediately.
-pub fn start_latency(workload: &Workload) -> Option<String> {
+pub(crate) fn start_latency(workload: &Workload) -> Option<String> {
     let law = workload.start_latency()?;
     let latency = start_latency_of(law, workload.time_unit());
     Some(format!(
@@ -69,8 +65,7 @@ pub fn start_latency(workload: &Workload) -> Option<String> {
     ))
 }
 
-/// Returns a description of a start latency with the given distribution.
-pub fn start_latency_of(law: &SizeDistribution, unit: &str) -> String {
+pub(crate) fn start_latency_of(law: &SizeDistribution, unit: &str) -> String {
     let mean = format!("{} {unit}", number(law.mean()));
     let length = match law {
         SizeDistribution::Deterministic { .. } => mean,
@@ -81,8 +76,7 @@ pub fn start_latency_of(law: &SizeDistribution, unit: &str) -> String {
     )
 }
 
-/// Returns the values that are shown in a comparison in addition to the response times.
-pub fn besides(workload: &Workload) -> KindMeasurements<'_, Measures, TypeMeasures> {
+pub(crate) fn besides(workload: &Workload) -> KindMeasurements<'_, Measures, TypeMeasures> {
     let parts: Vec<&str> = workload.resources().iter().map(|r| r.name()).collect();
     let types = counted(workload.types().len() as f64, "job type");
     let mut about = format!("{types} on {}", list(&parts));
@@ -114,14 +108,10 @@ pub fn besides(workload: &Workload) -> KindMeasurements<'_, Measures, TypeMeasur
     }
 }
 
-/// Returns a table of all rules that have a name.
-pub fn rules() -> Section {
-    let name = |rule: &NamedRule| match &rule.parameter {
-        Some(Parameter {
-            default: Some(default),
-            ..
-        }) => format!("{}:{default}", rule.name),
-        _ => rule.name.to_owned(),
+pub(crate) fn rules() -> Section {
+    let name = |rule: &NamedRule| match rule.parameter.as_ref().and_then(|own| own.default) {
+        Some(default) => format!("{}:{default}", rule.name),
+        None => rule.name.to_owned(),
     };
     let about = |rule: &NamedRule| {
         let mut about = rule.description.to_owned();

@@ -2,28 +2,25 @@ use std::collections::BTreeMap;
 
 use itertools::Itertools as _;
 
+use super::Synthesized;
 use crate::multiresource::artifact::{Delay, Guarantee};
 use crate::multiresource::simulator::Run;
+use crate::multiresource::synthesis::SynthesisLog;
 use crate::multiresource::workload::Workload;
 use crate::report::{Cell, Column, Report, Section};
 use synth_verb::cells;
 
-/// One of the sizes that were tested.
-#[derive(Debug)]
-pub struct ExaminedSize {
-    /// A description of the size.
+pub(crate) struct ExaminedSize {
     pub words: String,
-    /// Whether the target is met at this size.
     pub verdict: SizeVerdict,
-    /// The name of the best policy at this size.
     pub policy: Option<&'static str>,
-    /// The run of the best policy at this size.
     pub run: Option<Run>,
+    /// The policy if it meets the target.
+    pub found: Option<Box<(Synthesized, SynthesisLog)>>,
 }
 
-/// Whether a given size meets the target.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum SizeVerdict {
+#[derive(PartialEq, Eq)]
+pub(crate) enum SizeVerdict {
     /// All guarantees are met, and this is true for the whole 95 % interval of each of them.
     Met,
     /// All guarantees are met in the simulation, but not for the whole interval.
@@ -32,17 +29,14 @@ pub enum SizeVerdict {
     BorderlineMissed,
     /// There is a guarantee that is not met for any value in its interval.
     Broken,
-    /// All policies were unstable in the simulation.
     Unstable,
     /// No policy can sustain the load. The value is `true` if this has been proved.
     Overloaded(bool),
-    /// There is a job type that does not fit on any server.
     DoesNotFit(String),
 }
 
 impl SizeVerdict {
-    /// Returns the verdict for a run where all guarantees are met.
-    pub fn kept(run: Option<&Run>, promises: &[Guarantee], workload: &Workload) -> Self {
+    pub(crate) fn kept(run: Option<&Run>, promises: &[Guarantee], workload: &Workload) -> Self {
         let is_sure = |promise: &Guarantee| {
             let share = run.and_then(|run| share(run, promise, workload));
             share.is_some_and(|(kept, error)| kept - error >= promise.share)
@@ -54,21 +48,16 @@ impl SizeVerdict {
         }
     }
 
-    /// Returns `true` if all guarantees are met.
-    pub fn is_kept(&self) -> bool {
+    pub(crate) fn is_kept(&self) -> bool {
         matches!(self, SizeVerdict::Met | SizeVerdict::Kept)
     }
 
-    /// Returns `true` if the size can sustain the load.
-    pub fn sustains_load(&self) -> bool {
-        !matches!(
-            self,
-            SizeVerdict::Overloaded(_) | SizeVerdict::DoesNotFit(_)
-        )
+    pub(crate) fn sustains_load(&self) -> bool {
+        use SizeVerdict::{DoesNotFit, Overloaded};
+        !matches!(self, Overloaded(_) | DoesNotFit(_))
     }
 
-    /// Returns a description of the verdict.
-    pub fn describe(&self) -> &str {
+    pub(crate) fn describe(&self) -> &str {
         match self {
             SizeVerdict::Met => "meets the target",
             SizeVerdict::Kept => "not certain, but it probably meets the target",
@@ -84,14 +73,10 @@ impl SizeVerdict {
     }
 }
 
-/// The result of the search for the smallest size.
-#[derive(Debug)]
-pub struct Sizing<'a> {
-    /// The guarantees that must be met.
+pub(crate) struct Sizing<'a> {
     pub promises: &'a [Guarantee],
     /// The budget for each size, in events of First-Fit with a small number of types.
     pub budget: u64,
-    /// The workload of the system.
     pub workload: &'a Workload,
     /// The name of the unit that would be bought.
     pub what: &'a str,
@@ -99,25 +84,21 @@ pub struct Sizing<'a> {
     pub present: u64,
     /// The smallest number of units that meets the target.
     pub least: u64,
-    /// The sizes that were tested.
-    pub looked: BTreeMap<u64, ExaminedSize>,
-    /// Whether the search was interrupted.
+    pub looked: &'a BTreeMap<u64, ExaminedSize>,
     pub interrupted: bool,
 }
 
 impl Sizing<'_> {
-    /// Returns the report, which shows the required size and the results for its neighbours.
-    pub fn report(&self) -> Report {
+    pub(crate) fn report(&self) -> Report {
         let own = &self.looked[&self.least];
         let now = match self.looked.get(&self.present) {
             Some(now) if self.present != self.least => format!("; now {}", now.words),
             _ => ", as now".to_owned(),
         };
-        let first = format!(
+        let mut report = Report::from(format!(
             "The smallest size found that meets `--slo` is {}{now}.",
             own.words
-        );
-        let mut report = Report::from(first);
+        ));
         let budget = self.budget as f64;
         if own.verdict != SizeVerdict::Met {
             report.warnings.push(format!("It is not certain that this size is large enough: runs with --work {budget:.0e} for each size were too short to decide it. Use a larger value for `--work`, or add one more unit."));
@@ -136,10 +117,9 @@ impl Sizing<'_> {
         let shown = self.looked.iter();
         let shown = shown.filter(|(size, _)| **size == self.present || near.contains(size));
         let mut section = Section::new("", [self.what, "", "policy"]);
-        for promise in self.promises {
-            let column = Column::of(&promise.describe(unit), "%");
-            section.columns.push(column);
-        }
+        let promised = self.promises.iter().map(|own| own.describe(unit));
+        let promised = promised.map(|name| Column::of(&name, "%"));
+        section.columns.extend(promised);
         let types = self.promises.iter().map(|own| (&own.job_type, own.delay));
         let types = types.unique_by(|(name, _)| (*name).clone()).collect_vec();
         for (name, delay) in &types {
@@ -147,10 +127,9 @@ impl Sizing<'_> {
                 Delay::Waiting => "wait",
                 Delay::Response => "response",
             };
-            let names = [format!("{name}: mean {what}"), "95 % below".to_owned()];
-            section
-                .columns
-                .extend(names.map(|name| Column::of(&name, unit)));
+            let names = [&*format!("{name}: mean {what}"), "95 % below"];
+            let columns = names.map(|name| Column::of(name, unit));
+            section.columns.extend(columns);
         }
         section.columns.push(Column::of("E[T]", unit));
         for (size, own) in shown {
@@ -162,18 +141,18 @@ impl Sizing<'_> {
                 own.verdict.describe(),
                 own.policy
             ];
-            row.extend(self.promises.iter().map(|promise| {
-                let share = run.and_then(|run| share(run, promise, self.workload));
-                Cell::from(share)
-            }));
+            row.extend(
+                self.promises.iter().map(|promise| {
+                    Cell::from(run.and_then(|run| share(run, promise, self.workload)))
+                }),
+            );
             for (name, delay) in &types {
                 let types = run.map_or(&[][..], |run| &run.types);
                 let own = types.iter().find(|own| own.name == **name);
-                let (mean, p95) = match (own, delay) {
-                    (None, _) => (None, None),
-                    (Some(own), Delay::Waiting) => (own.mean_waiting, own.waiting_percentiles),
-                    (Some(own), Delay::Response) => (own.mean_response, own.percentiles),
-                };
+                let (mean, p95) = own.map_or((None, None), |own| match delay {
+                    Delay::Waiting => (own.mean_waiting, own.waiting_percentiles),
+                    Delay::Response => (own.mean_response, own.percentiles),
+                });
                 row.extend([mean.into(), p95.map(|own| own[1]).into()]);
             }
             row.push(run.and_then(|run| run.mean_response).into());

@@ -14,17 +14,15 @@ use super::unmet_by;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Stability {
-    /// There is a proof that uses the loads `ρ_i < 1`.
+    /// The proof uses the loads `ρ_i < 1`.
     Loads,
-    /// There is a proof that uses `Σ λ_i/(μ_i c_i) < 1`, where the value is this sum.
+    /// The proof uses `Σ λ_i/(μ_i c_i) < 1`, where the value is this sum.
     Turns(f64),
-    /// There is a proof: from this number of jobs, a policy with the loads `ρ_i < 1` is used.
+    /// From this number of jobs on, a policy with the loads `ρ_i < 1` is used.
     Guard(u64),
-    /// There is a proof using a Lyapunov function: a job's weight grows with the jobs of its type.
     Weights,
-    /// There is a proof, because all servers are working if there is enough work for them.
     Fills,
-    /// There is a proof, because from this number of jobs each type has its own slots.
+    /// From this number of jobs on, each type has its own slots.
     Partition(u64),
     Unproved,
 }
@@ -74,14 +72,11 @@ pub(super) fn load_of(fleet: &Fleet, artifact: &Artifact, best: Option<f64>) -> 
                 .into()
         }
         true => format!("proved with a relative gap of {PROOF_GAP:.0e}"),
-        false => {
-            format!(
-                "NOT PROVED: this is an upper bound, and the gap is {gap:.2e}; use a larger value for `--time` to get a better bound"
-            )
-        }
+        false => format!(
+            "NOT PROVED: this is an upper bound, and the gap is {gap:.2e}; use a larger value for `--time` to get a better bound"
+        ),
     };
-    let best = best.map_or(String::new(), |best| {
-        let best = load(best);
+    let best = best.map(load).map_or(String::new(), |best| {
         format!(" The policy does not use the best schedules. If it did, the load would be {best}.")
     });
     format!("Load: ρ = {own} of the maximum that any policy can sustain ({proof}).{best}")
@@ -105,12 +100,12 @@ pub(super) fn bottlenecks(fleet: &Fleet, artifact: &Artifact) -> Section {
     })
 }
 
-/// Returns the fraction of each resource (R) that the jobs need, ignoring the server shapes.
+/// Returns the fraction of each resource that the jobs need, ignoring the server shapes.
 pub(super) fn demand(fleet: &Fleet) -> Vec<f64> {
-    let used = |j: usize| {
+    let used = |j: usize| -> f64 {
         let types = fleet.types().iter();
-        let pieces = types.map(|kind| kind.offered_tasks() * kind.demand()[j].value());
-        pieces.sum::<f64>()
+        let tasks = types.map(|kind| kind.offered_tasks() * kind.demand()[j].value());
+        tasks.sum()
     };
     let capacity = fleet.capacity().into_iter().enumerate();
     capacity.map(|(j, capacity)| used(j) / capacity).collect()
@@ -150,9 +145,8 @@ pub(super) fn growth(fleet: &Fleet, artifact: &Artifact) -> Section {
     })
 }
 
-/// Returns the factor on all arrival rates below which the policy is stable, or `None` if it is not
-/// known. It is where the largest load is equal to 1, because loads are proportional to the rates.
-/// The assumptions of the claims about sizes and arrivals also apply to this factor.
+/// Returns the factor on all arrival rates at which the largest load is 1, or `None` if it is not
+/// known. The assumptions of the claims about sizes and arrivals also apply to this factor.
 fn stability_limit(artifact: &Artifact, fleet: &Fleet) -> Option<f64> {
     let workload = fleet.envelope();
     let load = match (&artifact.policy, Stability::of(workload, &artifact.policy)) {
@@ -207,7 +201,7 @@ pub(super) fn upgrades(fleet: &Fleet, upgrades: &Upgrades, load: f64) -> Section
     section
 }
 
-/// Returns the name of an upgrade, the smallest amount with which other sets of jobs fit together.
+/// Returns the name of the smallest upgrade with which other sets of jobs fit together.
 fn name(fleet: &Fleet, step: &Upgrade) -> String {
     let Some(resource) = &step.resource else {
         return format!("1 more server {}", step.shape);

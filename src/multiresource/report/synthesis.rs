@@ -2,9 +2,9 @@ use itertools::Itertools as _;
 
 use super::selection::{candidates, lower_bound_note, selected};
 use super::stability::{Stability, bottlenecks, growth, load_of, upgrades};
-use super::{claim, guarantees, schedules, unmet_by};
+use super::{guarantees, schedules, unmet_by};
 use crate::multiresource::artifact::{
-    Artifact, Backfill, EmptySlots, Method, MsrConfig, Preemption, Quantity, unmet,
+    Artifact, Backfill, EmptySlots, Method, Preemption, Quantity, Subject, unmet,
 };
 use crate::multiresource::synthesis::{Chosen, MsfqAnalysis, Synthesis, SynthesisLog};
 use crate::multiresource::workload::{Fleet, Workload};
@@ -37,8 +37,13 @@ impl Synthesized {
     }
 }
 
-/// Returns the report for a synthesis. If `in_full` is `true`, it shows how it was found.
-pub fn synthesis(fleet: &Fleet, found: &Synthesized, log: &SynthesisLog, in_full: bool) -> Report {
+/// If `in_full` is `true`, the report shows how the policy was found.
+pub(crate) fn synthesis(
+    fleet: &Fleet,
+    found: &Synthesized,
+    log: &SynthesisLog,
+    in_full: bool,
+) -> Report {
     let (workload, artifact, unit) = (fleet.envelope(), found.artifact(), fleet.time_unit());
     let known = Stability::of(workload, &artifact.policy);
     let (chosen, best) = match found {
@@ -48,11 +53,8 @@ pub fn synthesis(fleet: &Fleet, found: &Synthesized, log: &SynthesisLog, in_full
     let record = chosen.and_then(|own| own.choice.as_ref());
     let run = chosen.and_then(|own| own.run.as_ref());
     let seen = record.map(|_| run.is_some() && chosen.is_some_and(|own| own.unclaimed.is_none()));
-    let words = artifact
-        .policy
-        .followed()
-        .describe(workload)
-        .replace('\n', " ");
+    let words = artifact.policy.followed().describe(workload);
+    let words = words.replace('\n', " ");
     let end = words.find(". ").map_or(words.len(), |end| end + 1);
     let stability = known.describe(!fleet.is_one_server(), seen);
     let mut report = Report::default();
@@ -76,9 +78,8 @@ pub fn synthesis(fleet: &Fleet, found: &Synthesized, log: &SynthesisLog, in_full
     };
     let floor = log.lower_bound.as_ref();
     if let Some(record) = record {
-        report
-            .sections
-            .push(candidates(record, unit, floor, in_full));
+        let candidates = candidates(record, unit, floor, in_full);
+        report.sections.push(candidates);
         for own in &record.promises {
             let claim = own.claimed(&artifact.claims);
             let most = claim.map(|own| own.value + own.half_width.unwrap_or(0.0));
@@ -94,9 +95,8 @@ pub fn synthesis(fleet: &Fleet, found: &Synthesized, log: &SynthesisLog, in_full
     report.sections.push(upgrades(fleet, &log.upgrades, load));
     if in_full {
         report.sections.push(growth(fleet, artifact));
-        report
-            .summary
-            .extend(floor.map(|own| lower_bound_note(own, unit)));
+        let note = floor.map(|own| lower_bound_note(own, unit));
+        report.summary.extend(note);
         if let Some(own) = found.analysis() {
             report.summary.push(movement(workload, own));
             report.sections.push(schedules(artifact, workload));
@@ -125,32 +125,28 @@ const SHOWN_CLAIMS: [Quantity; 9] = [
 ];
 
 fn unclaimed(chosen: &Chosen) -> Vec<String> {
-    let impossible = chosen.retracted.iter();
-    let impossible = impossible
-        .map(|why| format!("A simulated value is not claimed because it is impossible: {why}"));
-    let unknown = chosen.unclaimed.iter();
-    let unknown = unknown.map(|why| format!("The simulated mean is not claimed: {why}"));
-    let notes = impossible.chain(unknown);
+    let impossible = "A simulated value is not claimed because it is impossible";
+    let impossible = chosen.retracted.iter().map(|why| (impossible, why));
+    let unknown = "The simulated mean is not claimed";
+    let notes = impossible.chain(chosen.unclaimed.iter().map(|why| (unknown, why)));
     notes
-        .map(|note| note + ". Use a larger value for `--work` to get more claims.")
+        .map(|(what, why)| {
+            format!("{what}: {why}. Use a larger value for `--work` to get more claims.")
+        })
         .collect()
 }
 
 fn conditions(workload: &Workload, synthesized: &Synthesis) -> String {
     let (artifact, unit) = (&synthesized.artifact, workload.time_unit());
-    let reasons = synthesized.out_of_reach.iter().take(REASONS).join("; ");
-    let Some(mean) = claim(artifact, Quantity::MeanResponse, None) else {
+    let reasons = synthesized.out_of_reach.iter().take(MAX_REASONS).join("; ");
+    let Some(mean) = artifact.find(Quantity::MeanResponse, Subject::of_type(None)) else {
         return format!("There is no claim about the mean: {reasons}.");
     };
     let policy = &synthesized.policy;
     let preempts = policy.preemption != Preemption::None;
     let is_phantom = preempts || policy.empty_slots == EmptySlots::Phantom;
-    let without = match policy.backfill != Backfill::None || !is_phantom {
-        true => {
-            ", but this does not include the backfilling and the release of empty slots (use `synth simulate` to measure their effect)"
-        }
-        false => "",
-    };
+    let is_whole = policy.backfill == Backfill::None && is_phantom;
+    let without = if is_whole { "" } else { NOT_INCLUDED };
     let unmet = unmet(&mean.holds_for, None, workload, preempts);
     let how = match unmet.describe() {
         _ if mean.method == Method::ApproximationQueueLength => {
@@ -179,31 +175,23 @@ fn conditions(workload: &Workload, synthesized: &Synthesis) -> String {
     )
 }
 
-/// The maximum number of types for which the report gives the reason why there is no result.
-const REASONS: usize = 3;
+const MAX_REASONS: usize = 3;
+
+const NOT_INCLUDED: &str = ", but this does not include the backfilling and the release of empty slots (use `synth simulate` to measure their effect)";
 
 fn movement(workload: &Workload, synthesis: &Synthesis) -> String {
     let (policy, unit) = (&synthesis.policy, workload.time_unit());
-    let MsrConfig {
-        route,
-        switching_rate,
-        preemption,
-        ..
-    } = policy;
     if policy.order.len() == 1 {
         return "There is a single schedule for all types, so the policy does not need to switch."
             .into();
     }
-    let largest = claim(
-        &synthesis.artifact,
-        Quantity::LargestStableSwitchingRate,
-        None,
-    );
+    let (quantity, of_all) = (Quantity::LargestStableSwitchingRate, Subject::of_type(None));
+    let largest = synthesis.artifact.find(quantity, of_all);
     let stable = largest.map_or("at any rate".into(), |own| {
         format!("below {}", number(own.value))
     });
-    let drains = synthesis.drains;
-    let how = match preemption {
+    let (route, drains) = (policy.route, synthesis.drains);
+    let how = match policy.preemption {
         Preemption::Full => "and jobs are preempted at each switch".into(),
         _ if policy.rates.is_some() => format!("and the route is {route}"),
         Preemption::None => {
@@ -215,7 +203,7 @@ fn movement(workload: &Workload, synthesis: &Synthesis) -> String {
     };
     format!(
         "The switching rate is α = {} /{unit} (the policy is stable {stable}), {how}.",
-        number(*switching_rate)
+        number(policy.switching_rate)
     )
 }
 
@@ -229,8 +217,7 @@ fn routes(workload: &Workload, log: &SynthesisLog) -> Section {
     })
 }
 
-/// Formats an exact value using seven significant digits.
-fn digits(value: f64) -> String {
+fn seven_digits(value: f64) -> String {
     if !(1e-5..1e9).contains(&value) {
         return format!("{value:.6e}");
     }
@@ -238,8 +225,7 @@ fn digits(value: f64) -> String {
     format!("{value:.decimals$}")
 }
 
-/// Returns the exact mean response times of MSFQ for several thresholds.
-pub fn thresholds(workload: &Workload, outlook: &MsfqAnalysis, own: Option<u32>) -> Section {
+pub(crate) fn thresholds(workload: &Workload, outlook: &MsfqAnalysis, own: Option<u32>) -> Section {
     let unit = workload.time_unit();
     let table = outlook.table(own.map(|l| l as usize));
     let [light, heavy] =
@@ -247,19 +233,16 @@ pub fn thresholds(workload: &Workload, outlook: &MsfqAnalysis, own: Option<u32>)
     let title = format!("Mean response times of strict MSFQ(ℓ) [{unit}]");
     let mut section = table!(title, &table.rows, row => {
         "ℓ [#]" => row.threshold,
-        "objective, exact" => row.response.map(|own| digits(outlook.value(own))),
-        light => row.response.map(|own| digits(own[0])),
-        heavy => row.response.map(|own| digits(own[1])),
+        "objective, exact" => row.response.map(|own| seven_digits(outlook.value(own))),
+        light => row.response.map(|own| seven_digits(own[0])),
+        heavy => row.response.map(|own| seven_digits(own[1])),
         "" => row.is_best.then_some("ℓ*"),
         "objective, the paper's approximation [1]" => row.approximation,
     });
-    section
-        .notes
-        .push("If ℓ = 0, this is the policy Most Servers First.".into());
-    let unknown = table
-        .unknown
-        .iter()
-        .map(|why| format!("–: this value is not known, because {why}."));
+    let msf = "If ℓ = 0, this is the policy Most Servers First.";
+    section.notes.push(msf.into());
+    let unknown = table.unknown.iter();
+    let unknown = unknown.map(|why| format!("–: this value is not known, because {why}."));
     section.notes.extend(unknown);
     if !table.is_complete {
         let note = "ℓ* is the best of the thresholds that were tested and whose means are certain.";

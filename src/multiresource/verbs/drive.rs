@@ -1,5 +1,3 @@
-//! `synth drive` runs a policy that makes the decisions for an external scheduler.
-
 use std::io::{BufReader, ErrorKind};
 use std::path::{Path, PathBuf};
 
@@ -18,7 +16,7 @@ use crate::typed::PolicyFile;
 /// for each event and each decision
 #[derive(Args)]
 #[command(after_help = include_str!("drive.txt").trim_ascii_end())]
-pub struct Arguments {
+pub(crate) struct Arguments {
     #[command(flatten)]
     policy: PolicyFile,
 

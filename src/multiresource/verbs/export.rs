@@ -1,5 +1,3 @@
-//! `synth export` writes the files that are needed to use a policy with another program.
-
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
@@ -17,7 +15,7 @@ use synth_slurm::order::{self, SlurmOrder};
 
 /// Write the files that are needed to use a policy or a workload with another program
 #[derive(Args)]
-pub struct Export {
+pub(crate) struct Export {
     /// The program that the files are written for
     #[arg(value_enum, value_name = "PROGRAM")]
     to: Target,
@@ -107,10 +105,8 @@ impl Export {
         let says = "how to test it with `--dry-run`, and how to uninstall it";
         let mut written = self.filled("slurm", files, says)?;
         let gangs = gangs(&policy).replace("**", "");
-        written
-            .report
-            .summary
-            .insert(0, gangs.trim_end().to_owned());
+        let summary = &mut written.report.summary;
+        summary.insert(0, gangs.trim_end().to_owned());
         Ok(written)
     }
 
@@ -179,16 +175,14 @@ impl Export {
             folder_for_results(folder)?;
         }
         let listed = names().map(|file| format!("  {}", file.display()));
-        let readme = folder.join("README.md");
-        let first = format!(
-            "Read {} first. It describes the steps in their order, {says}.",
-            readme.display()
-        );
         let section = Section {
             lines: listed.collect(),
-            notes: vec![first],
             ..Section::default()
         };
+        let section = section.note(format!(
+            "Read {} first. It describes the steps in their order, {says}.",
+            folder.join("README.md").display()
+        ));
         output.report.sections.push(section);
         Ok(output)
     }

@@ -16,8 +16,7 @@ use crate::multiresource::workload::Fleet;
 
 /// The set of policies to consider, and the method that is used to compare them.
 pub enum PolicySearch {
-    /// Use analysis to find an MSR policy on one server, or the number of slots for each type in a
-    /// fleet.
+    /// Use analysis to find an MSR policy on one server, or the slots of each type in a fleet.
     Analysed,
     /// Use analysis for an MSR policy with the given schedules.
     Own(Box<MsrConfig>),
@@ -27,9 +26,8 @@ pub enum PolicySearch {
     Among(Families),
 }
 
-/// A family of policies.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Family {
+pub(crate) enum Family {
     /// A Markovian Service Rate policy, where a clock switches between the working schedules
     Msr,
     /// Serve one job type at a time, or the largest jobs first until the others wait too long
@@ -53,12 +51,10 @@ pub enum Family {
     Auto,
 }
 
-/// The value of the option `--family`.
 #[derive(Clone)]
-pub enum FamilyOrRule {
-    /// All policies of the given family.
+pub(crate) enum FamilyOrRule {
     Family(Family),
-    /// The rule with this name, with fixed parameters.
+    /// A single rule with fixed parameters.
     Rule(Contender),
 }
 
@@ -69,55 +65,51 @@ impl FromStr for FamilyOrRule {
         if let Ok(family) = Family::from_str(text, false) {
             return Ok(FamilyOrRule::Family(family));
         }
-        Contender::parse(text)
-            .map(FamilyOrRule::Rule)
-            .map_err(|why| {
-                let all = Family::value_variants().iter();
-                let mut names =
-                    all.filter_map(|own| Some(own.to_possible_value()?.get_name().to_owned()));
-                format!("{why}; the known families are {}", names.join(", "))
-            })
+        let rule = Contender::parse(text).map(FamilyOrRule::Rule);
+        rule.map_err(|why| {
+            let all = Family::value_variants().iter();
+            let all = all.filter_map(Family::to_possible_value);
+            let names = all.map(|own| own.get_name().to_owned()).join(", ");
+            format!("{why}; the known families are {names}")
+        })
     }
 }
 
 impl FamilyOrRule {
-    /// Returns the preemption that is needed by the rule, or none for a family.
-    pub fn preemption(&self) -> Preemption {
+    pub(crate) fn preemption(&self) -> Preemption {
         match self {
             FamilyOrRule::Rule(rule) if rule.preempts() => Preemption::Full,
             _ => Preemption::None,
         }
     }
 
-    /// Returns the policies to consider. Returns an error if they do not support the preemption, or
-    /// if the rule cannot be used for the fleet or in a policy file.
-    pub fn sought(&self, preemption: Preemption, fleet: &Fleet) -> VerbResult<PolicySearch> {
-        let sought = match self {
+    /// Returns an error if the policies cannot be used with the preemption or for the fleet.
+    pub(crate) fn sought(&self, preemption: Preemption, fleet: &Fleet) -> VerbResult<PolicySearch> {
+        let (sought, may_preempt) = match self {
             FamilyOrRule::Rule(rule) => {
                 if matches!(rule, Contender::Rule(..)) {
                     Contender::named(rule.name(), fleet)?;
                 }
-                PolicySearch::of(rule.settings(fleet)?, fleet)
+                let sought = PolicySearch::of(rule.settings(fleet)?, fleet);
+                (sought, rule.preempts())
             }
-            FamilyOrRule::Family(family) => family.sought(),
-        };
-        let stops = match self {
-            FamilyOrRule::Rule(rule) => rule.preempts(),
             FamilyOrRule::Family(family) => {
-                matches!(family, Family::Msr | Family::TunedMaxWeight | Family::Auto)
+                use Family::{Auto, Msr, TunedMaxWeight};
+                let may_preempt = matches!(family, Msr | TunedMaxWeight | Auto);
+                (family.sought(), may_preempt)
             }
         };
         match (self, preemption) {
             (FamilyOrRule::Family(Family::TunedMaxWeight), Preemption::None) => refuse(
                 "tuned-max-weight requires `--preemption full` or `--preemption setup`, because it preempts jobs",
             ),
-            (FamilyOrRule::Rule(rule), Preemption::None | Preemption::Setup) if stops => {
+            (FamilyOrRule::Rule(rule), Preemption::None | Preemption::Setup) if may_preempt => {
                 refuse(format!(
                     "{} requires `--preemption full`, because it preempts jobs at no cost",
                     rule.name()
                 ))
             }
-            (_, Preemption::Full | Preemption::Setup) if !stops => refuse(
+            (_, Preemption::Full | Preemption::Setup) if !may_preempt => refuse(
                 "preemption can only be used for the families msr and tuned-max-weight and for the rules max-weight and server-filling; all others require `--preemption none`",
             ),
             _ => Ok(sought),
@@ -152,16 +144,13 @@ impl Family {
 }
 
 impl PolicySearch {
-    /// Reads a policy that was written by the user. Returns an error if the file cannot be read, if
-    /// it is not valid, or if its family does not support several servers.
-    pub fn read(file: &Path, fleet: &Fleet) -> VerbResult<Self> {
+    pub(crate) fn read(file: &Path, fleet: &Fleet) -> VerbResult<Self> {
         let text = text_of(file).map_err(|e| format!("cannot read {}: {e}", file.display()))?;
-        Ok(
-            match parse_custom_policy(&text, &display_name(file), fleet)? {
-                Rule::Msr(own) => PolicySearch::Own(Box::new(own)),
-                own => PolicySearch::of(own, fleet),
-            },
-        )
+        let policy = parse_custom_policy(&text, &display_name(file), fleet)?;
+        Ok(match policy {
+            Rule::Msr(own) => PolicySearch::Own(Box::new(own)),
+            own => PolicySearch::of(own, fleet),
+        })
     }
 
     fn of(policy: Rule, fleet: &Fleet) -> Self {

@@ -1,5 +1,3 @@
-//! `synth fit` creates a workload from a log.
-
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
@@ -19,7 +17,7 @@ use crate::typed::{count, share};
 
 /// Create a workload from a log, with job types, size distributions and arrival rates
 #[derive(Args)]
-pub struct Arguments {
+pub(crate) struct Arguments {
     /// The path to the log, which may be compressed using gzip (`-`: standard input)
     #[arg(id = "trace", value_name = "TRACE")]
     trace: PathBuf,
@@ -109,10 +107,8 @@ fn listener(caller: &mut Caller<'_>) -> impl FnMut(&str) -> bool {
 }
 
 fn policy_of(file: &Path, caller: &Caller<'_>) -> VerbResult<Fleet> {
-    let (name, needed) = (
-        file.display().to_string(),
-        "`--since` requires a policy file",
-    );
+    let needed = "`--since` requires a policy file";
+    let name = file.display().to_string();
     let (checked, _): (Checked, _) = read_policy(&name, needed, caller.changes)?;
     Ok(checked.workload().clone())
 }

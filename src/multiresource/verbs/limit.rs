@@ -1,5 +1,3 @@
-//! This module finds the largest stable load of a policy, using bisection between runs.
-
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
@@ -23,7 +21,7 @@ use synth_verb::table;
 /// Find the maximum load at which a policy is stable, using simulation
 #[derive(Args)]
 #[command(after_help = ABOUT)]
-pub struct Arguments {
+pub(crate) struct Arguments {
     /// The path to the workload, which is a YAML file (`-`: standard input)
     #[arg(value_name = "FILE")]
     workload: PathBuf,
@@ -71,7 +69,7 @@ struct Limit {
 
 /// The result of `synth limit`.
 #[derive(Serialize, JsonSchema)]
-pub struct Limits {
+pub(crate) struct Limits {
     limits: Vec<Limit>,
 }
 
@@ -125,12 +123,10 @@ impl RunVerb for Arguments {
     }
 }
 
-/// The first run has 1/`FIRST` of the events. If a run is inconclusive, it is repeated with
-/// `LONGER` times as many.
+/// The first run has 1/`FIRST` of the events, and each of the next runs has `LONGER` times as many.
 const LONGER: u64 = 5;
 const FIRST: u64 = LONGER.pow(2);
 
-/// Simulates a policy at a load until the result is conclusive or all events are used.
 fn seen(
     policy: &NamedPolicy<MultiresourceKind>,
     fleet: &Fleet,
@@ -167,15 +163,14 @@ fn sides(runs: &[Seen]) -> [Option<&Seen>; 2] {
 }
 
 impl Arguments {
-    /// Returns the load of the next run, which is in the middle of a gap between the two sides and
-    /// the inconclusive runs, or `None` if no gap is larger than `within`.
+    /// Returns the middle of a gap between the two sides and the inconclusive runs, if it is wide.
     fn next(&self, runs: &[Seen]) -> Option<f64> {
         let [settled, unstable] = sides(runs);
         let low = settled.map_or(0.0, |run| run.load);
         let high = unstable.map_or(1.0, |run| run.load);
-        let between = runs.iter().filter(|run| (low..high).contains(&run.load));
-        let open = between.filter(|run| run.health == Health::Unsettled);
-        let open: Vec<f64> = open.map(|run| run.load).collect();
+        let is_open =
+            |run: &&Seen| run.health == Health::Unsettled && (low..high).contains(&run.load);
+        let open: Vec<f64> = runs.iter().filter(is_open).map(|run| run.load).collect();
         let gaps = match (open.first(), open.last()) {
             (Some(first), Some(last)) => vec![(low, *first), (*last, high)],
             _ => vec![(low, high)],
@@ -186,9 +181,8 @@ impl Arguments {
 }
 
 fn table(limits: &[Limit]) -> Section {
-    let sides = limits
-        .iter()
-        .map(|limit| (&limit.policy, sides(&limit.runs)));
+    let limits = limits.iter();
+    let sides = limits.map(|limit| (&limit.policy, sides(&limit.runs)));
     table!("", sides, (policy, [settled, unstable]) => {
         "policy" => policy,
         "stable at ρ [1]" => settled.map_or("none found".into(), |run| Cell::Number(run.load)),

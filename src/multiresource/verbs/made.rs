@@ -1,5 +1,3 @@
-//! This module contains the verbs that analyze a policy of the user and find the size of a system.
-
 use std::path::PathBuf;
 
 use clap::Args;
@@ -16,7 +14,7 @@ use crate::report::WIDTH;
 
 /// Analyze or simulate your own policy, and write it as a policy file
 #[derive(Args)]
-pub struct Analyze {
+pub(crate) struct Analyze {
     /// The path to the policy, which is a YAML file. It contains the schedules and the weights or
     /// rates of an MSR policy, which is analyzed, or the turns of Static Quickswap or the order of
     /// a backfilling policy, which is simulated. See docs/policies.md
@@ -47,7 +45,13 @@ impl NamesFiles for Analyze {
 impl RunVerb for Analyze {
     fn run(&self, caller: &mut Caller<'_>) -> VerbResult<VerbOutput> {
         let fleet = known(Fleet::read(&self.workload)?, caller);
-        let args = SynthesisArgs::of_own(&self.policy, &self.making, &self.msr);
+        let args = SynthesisArgs {
+            making: self.making.clone(),
+            msr: self.msr.clone(),
+            verbose: true,
+            own: Some(self.policy.clone()),
+            ..SynthesisArgs::default()
+        };
         answered(synthesize(&fleet, &args, caller)?, &self.output)
     }
 }
@@ -57,7 +61,7 @@ impl RunVerb for Analyze {
 #[command(
     after_help = "The arrival rates of the jobs are not changed. For a fleet, --shape is the name of a server shape. For a single server, it is the name of a resource."
 )]
-pub struct Size {
+pub(crate) struct Size {
     /// The path to the workload, which is a YAML file (`-`: standard input)
     #[arg(value_name = "FILE")]
     workload: PathBuf,
@@ -91,7 +95,13 @@ impl NamesFiles for Size {
 impl RunVerb for Size {
     fn run(&self, caller: &mut Caller<'_>) -> VerbResult<VerbOutput> {
         let fleet = known(Fleet::read(&self.workload)?, caller);
-        let args = SynthesisArgs::of_size(&self.shape, &self.family, &self.making, self.verbose);
+        let args = SynthesisArgs {
+            family: self.family.clone(),
+            making: self.making.clone(),
+            verbose: self.verbose,
+            size: Some(self.shape.clone()),
+            ..SynthesisArgs::default()
+        };
         answered(synthesize(&fleet, &args, caller)?, &self.output)
     }
 }
@@ -104,16 +114,12 @@ fn answered(
         SynthesisAnswer::Policy {
             artifact, summary, ..
         } => {
-            let document = artifact.to_json()?;
-            Ok(VerbOutput {
+            let answer = VerbOutput {
                 report: summary,
-                documents: output
-                    .iter()
-                    .map(|file| (file.clone(), document.clone()))
-                    .collect(),
-                document,
+                document: artifact.to_json()?,
                 ..VerbOutput::default()
-            })
+            };
+            answer.written_to(None, output.as_ref())
         }
         SynthesisAnswer::Refused { why, decided: true } => Ok(VerbOutput {
             report: why,

@@ -1,26 +1,25 @@
-//! This module contains the verbs that are specific to multiresource jobs.
+//! The verbs that are specific to multiresource jobs.
 
-pub mod drive;
-pub mod export;
+pub(super) mod drive;
+pub(super) mod export;
 pub mod family;
-pub mod fit;
-pub mod limit;
-pub mod made;
-pub mod optimum;
+pub(super) mod fit;
+pub(super) mod limit;
+pub(super) mod made;
+pub(super) mod optimum;
 mod program;
 mod promise;
-pub mod replay;
+pub(super) mod replay;
 pub mod resolve;
 mod size;
 pub mod solve;
-pub mod synthesize;
+pub(super) mod synthesize;
 
 use crate::document::Parsed;
 use crate::kind::{Caller, Format, Notice, schema_of};
 use crate::multiresource::synthesis::SynthesisLog;
 
-/// The result formats that are used by these verbs.
-pub const FORMATS: &[Format] = &[
+pub(crate) const FORMATS: &[Format] = &[
     ("synth-log", schema_of::<SynthesisLog>),
     ("synth-replay", schema_of::<replay::Replays>),
     ("synth-recorded-jobs", schema_of::<replay::Recorded>),

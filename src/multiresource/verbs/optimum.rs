@@ -1,5 +1,3 @@
-//! `synth optimum` computes a lower bound, and how far a policy is above this bound.
-
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -27,7 +25,7 @@ use crate::typed::{RunLength, count, load, part, positive};
 /// Compute a lower bound for any policy. For a small system, this is close to the optimum
 #[derive(Args)]
 #[command(after_help = ABOUT)]
-pub struct Arguments {
+pub(crate) struct Arguments {
     /// The path to the workload, which is a YAML file (`-`: standard input)
     #[arg(value_name = "FILE")]
     workload: PathBuf,
@@ -79,7 +77,6 @@ If there is a single server, the arrivals are Poisson and the sizes are exponent
 close to the optimum, unless it has too many states (see --work). A state is a schedule and the number of waiting jobs of each type or, with preemption, the number of jobs of each type. \
 Otherwise, a linear program is used. This bound is proved, but it may be much smaller than the optimum.";
 
-/// The number of states of the dynamic program for each row of the linear program.
 const STATES_A_ROW: u64 = 2000;
 
 const EVENTS: u64 = 50_000_000;
@@ -140,8 +137,16 @@ impl RunVerb for Arguments {
                 notes.push(format!("{}: {why}", policy.name));
                 continue;
             }
-            let distance = self.distance(&policy, &fleet, &settings)?;
-            least.policies.push(distance);
+            let run = policy.rule.simulate_on(&fleet, &settings, |_| ())?;
+            least.policies.push(SimulatedPolicy {
+                policy: policy.name,
+                health: run.health,
+                response: match self.minimize {
+                    Objective::Mean => run.mean_response,
+                    Objective::Weighted => run.weighted_response,
+                    Objective::P99 => run.p99_response,
+                },
+            });
         }
         let output = VerbOutput {
             report: report::optimum(&least, fleet.envelope()),
@@ -157,8 +162,6 @@ impl RunVerb for Arguments {
 
 const TIME: Duration = Duration::from_secs(300);
 
-type Solved = Result<Optimum, OptimumError>;
-
 impl Arguments {
     fn time(&self) -> Duration {
         self.length.settings(EVENTS).time.unwrap_or(TIME)
@@ -170,7 +173,11 @@ impl Arguments {
         fleet: &Fleet,
         sought: Problem,
         caller: &mut Caller<'_>,
+<<<<<<< HEAD
     ) -> VerbResult<(Solved, Option<BoundDocument>)> {
+=======
+    ) -> VerbResult<(Result<Optimum, OptimumError>, Option<Bound>)> {
+>>>>>>> trim-7
         let count = |of: u64| usize::try_from(of).unwrap_or(usize::MAX);
         let limits = OptimumLimits {
             tolerance: self.tolerance,
@@ -203,24 +210,5 @@ impl Arguments {
         let is_over = || interrupt.load(Ordering::Relaxed);
         let bound = lower_bound(fleet, self.minimize, self.preemption, rows, &is_over)?;
         Ok((solved, Some(bound)))
-    }
-
-    fn distance(
-        &self,
-        policy: &NamedPolicy<MultiresourceKind>,
-        fleet: &Fleet,
-        settings: &Settings,
-    ) -> VerbResult<SimulatedPolicy> {
-        let run = policy.rule.simulate_on(fleet, settings, |_| ())?;
-        let response = match self.minimize {
-            Objective::Mean => run.mean_response,
-            Objective::Weighted => run.weighted_response,
-            Objective::P99 => run.p99_response,
-        };
-        Ok(SimulatedPolicy {
-            policy: policy.name.clone(),
-            health: run.health,
-            response,
-        })
     }
 }

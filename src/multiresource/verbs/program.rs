@@ -9,8 +9,8 @@ use crate::multiresource::workload::{Fleet, JobType};
 const MOST: usize = 200_000;
 const VISITS: usize = 20_000_000;
 
-/// Writes the program of a workload. It finds the maximum `t` such that there is a mix of maximal
-/// schedules that can serve all arrival rates multiplied by `t`. The load is `1/t`.
+/// Writes the program that finds the maximum `t` such that a mix of maximal schedules can serve all
+/// arrival rates multiplied by `t`. The load is `1/t`.
 pub(super) fn write(
     file: &Path,
     output: PathBuf,

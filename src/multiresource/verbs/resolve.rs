@@ -8,7 +8,7 @@ use crate::multiresource::program::{self, SolveLimits};
 use crate::multiresource::workload::Fleet;
 use crate::report::number;
 
-/// Checks that a policy file is valid for the given types. If there are none, it uses its own.
+/// Checks that a policy file is valid for the given types. If there are none, its own are used.
 pub(super) fn check_same_types(
     policy: &NamedPolicy<MultiresourceKind>,
     types: &mut Option<Fleet>,
@@ -20,9 +20,9 @@ pub(super) fn check_same_types(
     same_servers(file.workload(), types).or_else(|why| refuse(format!("{}: {why}", policy.name)))
 }
 
-/// Checks that two workloads have the same types, servers and time unit, so that a policy for one
-/// of them can be used for the other. If this is not the case, the error describes the difference.
-pub fn same_servers(own: &Fleet, other: &Fleet) -> Result<(), String> {
+/// Checks that a policy for one of the workloads can be used for the other one, because they have
+/// the same types, servers and time unit. If it cannot be used, the error describes the difference.
+pub(crate) fn same_servers(own: &Fleet, other: &Fleet) -> Result<(), String> {
     let demands = |fleet: &Fleet| {
         let types = fleet.types().iter();
         let types = types.map(|own| (own.name().to_owned(), own.units().to_vec()));

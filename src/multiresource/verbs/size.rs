@@ -1,7 +1,6 @@
 //! This module finds the smallest number of servers of a shape, or the smallest amount of a
-//! resource, with which a policy can meet all targets. For each size, a policy is selected in the
-//! same way as for `--slo`, using the same seed and the same budget. The step size is doubled until
-//! a size is large enough, and then bisection is used. Since the results of a simulation may not be
+//! resource, with which a policy can meet all targets. The step size is doubled until a size is
+//! large enough, and then bisection is used. Since the results of a simulation may not be
 //! monotone, both neighbours of the result are also tested.
 
 use std::collections::BTreeMap;
@@ -23,8 +22,7 @@ use crate::report::Report;
 /// The maximum size to test, as a multiple of the first size that can sustain the load.
 const MOST: u64 = 16;
 
-/// The size of the first step is the current size divided by `FIRST`.
-const FIRST: u64 = 8;
+const FIRST_STEP_DIVISOR: u64 = 8;
 
 const SERVERS: u64 = 100_000;
 
@@ -42,8 +40,7 @@ pub(super) type SizeAnswer = Result<
     SynthesisAnswer<Multiresource>,
 >;
 
-type Look = (ExaminedSize, Option<Box<(Synthesized, SynthesisLog)>>);
-type Tries = BTreeMap<u64, Look>;
+type Tries = BTreeMap<u64, ExaminedSize>;
 
 impl<'a> Sizes<'a> {
     pub(super) fn named(name: &'a str, fleet: &'a Fleet) -> Result<Self, String> {
@@ -126,7 +123,6 @@ impl<'a> Sizes<'a> {
                 Ok(fleet) => Ok(solve(&fleet, request, &mut listener)?),
                 Err(why) => Err(why),
             };
-            // If the solver was interrupted, there is no result.
             if solved.is_ok() && is_over() {
                 break;
             }
@@ -138,10 +134,10 @@ impl<'a> Sizes<'a> {
     fn concluded(&self, mut tries: Tries, request: &SolveRequest) -> VerbResult<SizeAnswer> {
         let interrupted = request.choice.interrupt.load(Ordering::Relaxed);
         let found = least(&tries);
-        let taken = found.and_then(|size| Some((size, tries.get_mut(&size)?.1.take()?)));
-        let Some((least, policy)) = taken else {
+        let selected = found.and_then(|size| Some((size, tries.get_mut(&size)?.found.take()?)));
+        let Some((least, policy)) = selected else {
             return Ok(Err(match tries.last_key_value() {
-                Some((_, (last, _))) if !interrupted => SynthesisAnswer::Refused {
+                Some((_, last)) if !interrupted => SynthesisAnswer::Refused {
                     why: format!(
                         "no size up to {} was found that meets `--slo` (at this size: {}). No file has been written; use a less strict target or a larger value for `--work`",
                         last.words,
@@ -160,7 +156,7 @@ impl<'a> Sizes<'a> {
             what: self.name,
             present: self.present(),
             least,
-            looked: tries.into_iter().map(|(size, own)| (size, own.0)).collect(),
+            looked: &tries,
             interrupted,
         };
         Ok(Ok((self.of(least)?, policy, Some(sizing.report()))))
@@ -186,19 +182,18 @@ impl<'a> Sizes<'a> {
         let Some((last, _)) = tries.last_key_value() else {
             return Some(present.max(self.minimum_size()));
         };
-        let carrying = tries
-            .iter()
-            .find(|(_, (own, _))| own.verdict.sustains_load());
+        let mut sizes = tries.iter();
+        let carrying = sizes.find(|(_, own)| own.verdict.sustains_load());
         let most = carrying.map_or(SERVERS, |(size, _)| MOST * size);
         let most = most.min(SERVERS);
         let doubled = 2 * last.saturating_sub(present);
-        let next = present + doubled.max((present / FIRST).max(1));
+        let next = present + doubled.max((present / FIRST_STEP_DIVISOR).max(1));
         (*last < most).then_some(next.max(last + 1).min(most))
     }
 }
 
 fn least(tries: &Tries) -> Option<u64> {
-    let kept = tries.iter().find(|(_, (own, _))| own.verdict.is_kept());
+    let kept = tries.iter().find(|(_, own)| own.verdict.is_kept());
     kept.map(|(size, _)| *size)
 }
 
@@ -207,38 +202,39 @@ fn looked(
     solved: Result<Solved, String>,
     request: &SolveRequest,
     fleet: &Fleet,
-) -> Look {
-    let without = |verdict| (None, verdict, None, None);
-    let (policy, verdict, run, found) = match solved {
+) -> ExaminedSize {
+    let mut looked = ExaminedSize {
+        words,
+        verdict: SizeVerdict::Unstable,
+        policy: None,
+        run: None,
+        found: None,
+    };
+    match solved {
         Ok(Solved::Policy(found)) => {
-            let (policy, run) = match &found.0 {
-                Synthesized::Selected(own) => {
-                    (own.artifact.policy.followed().called(), own.run.clone())
-                }
-                Synthesized::Analysed(_) => ("msr", None),
-            };
-            let promises = &request.choice.promises;
-            let verdict = SizeVerdict::kept(run.as_ref(), promises, fleet.envelope());
-            (Some(policy), verdict, run, Some(found))
+            looked.policy = Some("msr");
+            if let Synthesized::Selected(own) = &found.0 {
+                looked.policy = Some(own.artifact.policy.followed().called());
+                looked.run = own.run.clone();
+            }
+            let (run, promises) = (looked.run.as_ref(), &request.choice.promises);
+            looked.verdict = SizeVerdict::kept(run, promises, fleet.envelope());
+            looked.found = Some(found);
         }
         Ok(Solved::GuaranteesMissed(nearest)) => {
-            let verdict = match nearest.surely {
+            looked.verdict = match nearest.surely {
                 true => SizeVerdict::Broken,
                 false => SizeVerdict::BorderlineMissed,
             };
-            (Some(nearest.policy), verdict, nearest.run, None)
+            (looked.policy, looked.run) = (Some(nearest.policy), nearest.run);
         }
-        Ok(Solved::Overloaded(overload)) => without(SizeVerdict::Overloaded(overload.is_proven)),
-        Ok(Solved::NoPolicy(_)) => without(SizeVerdict::Unstable),
-        Err(why) => without(SizeVerdict::DoesNotFit(why)),
-    };
-    let looked = ExaminedSize {
-        words,
-        verdict,
-        policy,
-        run,
-    };
-    (looked, found)
+        Ok(Solved::Overloaded(overload)) => {
+            looked.verdict = SizeVerdict::Overloaded(overload.is_proven);
+        }
+        Ok(Solved::NoPolicy(_)) => {}
+        Err(why) => looked.verdict = SizeVerdict::DoesNotFit(why),
+    }
+    looked
 }
 
 /// Returns the reason why a response time cannot be met: the jobs run for too long even if alone.

@@ -1,4 +1,4 @@
-//! This module finds a policy for a server or for a fleet, using analysis or simulation.
+//! This module finds a policy for a server or for a fleet.
 
 use std::sync::atomic::Ordering;
 
@@ -93,7 +93,7 @@ fn of_server(
         }
     };
     msr.and_then(|msr| {
-        // This must be done before the selection, because the selection uses all of the time.
+        // This is done before the selection, which uses all of the time.
         let known = [msr.policy.schedules.clone()];
         let mut log = SynthesisLog {
             upgrades: synthesis::upgrades(fleet, options, &known),
@@ -147,10 +147,9 @@ fn over_fleet(fleet: &Fleet, request: &SolveRequest, listener: &mut dyn FnMut(&s
 /// The maximum number of rows. With ten types and hundreds of schedules, this takes a second.
 const ROWS: usize = 2000;
 
-/// Returns a lower bound for all policies, if one is proved for the objective. This is the bound of
-/// the dynamic program if it converges quickly and if the sizes are not known. Otherwise it is the
-/// best bound of the linear programs in the time that is left.
-pub fn floor(fleet: &Fleet, request: &SolveRequest) -> Option<LowerBoundLog> {
+/// Returns a lower bound for all policies. It is the bound of the dynamic program if this converges
+/// quickly and the sizes are not known, or the best bound of the linear programs in the time left.
+pub(crate) fn floor(fleet: &Fleet, request: &SolveRequest) -> Option<LowerBoundLog> {
     let (sought, choice) = (request.options.problem(), &request.choice);
     let left = || synthesis::left(choice.end);
     let limits = optimum::OptimumLimits {

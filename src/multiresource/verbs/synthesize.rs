@@ -1,6 +1,4 @@
-//! `synth FILE` creates a policy for a workload, and the policy is then verified by the checker.
-
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use clap::Args;
@@ -25,17 +23,16 @@ use crate::multiresource::workload::Fleet;
 use crate::report::Section;
 use crate::typed::{count, positive, seconds, time};
 
-/// The proof that the mix is optimal and the analysis must end when this fraction of the time limit
-/// has been used. The rest of the time is used for the simulations and for the checker.
+/// The proof of the mix and the analysis must end at this fraction of the time limit, because the
+/// simulations and the checker use the rest of the time.
 const PROOF: f64 = 0.3;
 const ANALYSIS: f64 = 0.6;
 
-/// The default budget for each size in `synth size`, in events of First-Fit with few types.
 const BUDGET_OF_A_SIZE: u64 = 40_000_000;
 
 /// The options of every verb that creates a policy.
 #[derive(Args, Clone, Default)]
-pub struct MakingArgs {
+pub(crate) struct MakingArgs {
     /// Whether a running job can be preempted [default: none, or as needed by the rule in
     /// `--family`]
     #[arg(long, value_enum)]
@@ -70,11 +67,11 @@ pub struct MakingArgs {
 #[derive(Args, Clone, Default)]
 pub struct SynthesisArgs {
     #[command(flatten)]
-    making: MakingArgs,
+    pub(super) making: MakingArgs,
 
     /// Also print how the policy was found, with the proof and everything that was compared
     #[arg(long, short)]
-    verbose: bool,
+    pub(super) verbose: bool,
 
     /// The name of a family of policies or of a rule [default: auto, which is the best of all
     /// families, selected by simulation]
@@ -83,49 +80,48 @@ pub struct SynthesisArgs {
     /// clock switches between the working schedules of the program), msfq-strict (this is MSFQ as
     /// in its paper, if there are two types and one of them needs the whole server; it uses the
     /// best threshold, which `compare` does not search for, or the given one as in msfq-strict:20)
-    /// and, for a fleet, partition (each
-    /// type has its own slots). The parameters of the following families are found by simulation:
-    /// quickswap (one type at a time, or the largest jobs first until the other jobs have to wait
-    /// too long), adaptive-msr (the queue lengths determine when to leave a working schedule and
-    /// which one is next), reserving (First-Fit with a reservation that is only made if it is worth
-    /// waiting for the drain), tdc (the schedule with the largest value, minus the cost of the
-    /// drain), tuned-max-weight with --preemption full or setup (the schedule with the largest
-    /// weight) and, for a fleet, pooled (First-Fit and its variants, EASY, and rules that keep some
-    /// capacity free for short jobs). If this is auto, the result is the best of these families and
-    /// of First-Fit, most and least servers first and EASY by mean sizes. With --preemption full,
-    /// it is the best of msr, tuned-max-weight and ServerFilling. With --preemption setup, it is
-    /// the best of all policies that do not preempt, msr and tuned-max-weight. Any other value is
-    /// the name of a rule with fixed parameters, such as first-fit or msfq:20 (use `synth rules` to
-    /// list all rules)
+    /// and, for a fleet, partition (each type has its own slots). The parameters of the following
+    /// families are found by simulation: quickswap (one type at a time, or the largest jobs first
+    /// until the other jobs have to wait too long), adaptive-msr (the queue lengths determine when
+    /// to leave a working schedule and which one is next), reserving (First-Fit with a reservation
+    /// that is only made if it is worth waiting for the drain), tdc (the schedule with the largest
+    /// value, minus the cost of the drain), tuned-max-weight with --preemption full or setup (the
+    /// schedule with the largest weight) and, for a fleet, pooled (First-Fit and its variants,
+    /// EASY, and rules that keep some capacity free for short jobs). If this is auto, the result is
+    /// the best of these families and of First-Fit, most and least servers first and EASY by mean
+    /// sizes. With --preemption full, it is the best of msr, tuned-max-weight and ServerFilling.
+    /// With --preemption setup, it is the best of all policies that do not preempt, msr and
+    /// tuned-max-weight. Any other value is the name of a rule with fixed parameters, such as
+    /// first-fit or msfq:20 (use `synth rules` to list all rules)
     #[arg(long, value_name = "NAME")]
-    family: Option<FamilyOrRule>,
+    pub(super) family: Option<FamilyOrRule>,
 
     #[command(flatten)]
-    msr: MsrArgs,
+    pub(super) msr: MsrArgs,
 
     /// Also write the candidates, their parameters and the comparisons to the given file as JSON
     /// (`-`: to standard output, only with --output)
     #[arg(long, value_name = "FILE")]
-    log: Option<PathBuf>,
+    pub(super) log: Option<PathBuf>,
 
     /// The time limit for the whole synthesis, in seconds or with a unit, such as 10min or 1h. The
     /// proof, the analysis and the selection are stopped at this time. If this happens, it is
     /// reported, and the result depends on the speed of the machine [default: no limit]
     #[arg(long, value_name = "TIME", value_parser = time)]
-    time: Option<f64>,
+    pub(super) time: Option<f64>,
 
     /// The path to a policy that was written by the user.
     #[arg(skip)]
-    own: Option<PathBuf>,
+    pub(super) own: Option<PathBuf>,
 
     /// The name of the server shape or resource that is sized.
     #[arg(skip)]
-    size: Option<String>,
+    pub(super) size: Option<String>,
 }
 
 /// The options that are only used for the family msr.
 #[derive(Args, Clone, Default)]
-pub struct MsrArgs {
+pub(crate) struct MsrArgs {
     /// The switching rate α, which is the number of switches of the preemptive loop per time unit.
     /// By default, it is tuned automatically
     #[arg(long, value_name = "α", value_parser = positive, allow_negative_numbers = true)]
@@ -157,43 +153,14 @@ impl NamesFiles for SynthesisArgs {
 }
 
 impl SynthesisArgs {
-    pub(super) fn of_own(policy: &Path, making: &MakingArgs, msr: &MsrArgs) -> Self {
-        SynthesisArgs {
-            making: making.clone(),
-            msr: msr.clone(),
-            verbose: true,
-            own: Some(policy.to_owned()),
-            ..SynthesisArgs::default()
-        }
-    }
-
-    pub(super) fn of_size(
-        name: &str,
-        family: &Option<FamilyOrRule>,
-        making: &MakingArgs,
-        verbose: bool,
-    ) -> Self {
-        SynthesisArgs {
-            family: family.clone(),
-            making: making.clone(),
-            verbose,
-            size: Some(name.to_owned()),
-            ..SynthesisArgs::default()
-        }
-    }
-
     fn within(&self, part: f64) -> Option<Duration> {
         self.time.map(|limit| seconds(part * limit))
     }
 
-    fn work(&self, default: u64) -> u64 {
-        self.making.work.unwrap_or(default)
-    }
-
     /// Returns the options for the MSR policy that is used at the start of every selection.
     fn options(&self, sought: &PolicySearch) -> SynthesisOptions {
-        let effort = self.work(BUDGET) as f64 / BUDGET as f64;
-        // If the policy is selected by simulation, all of the work is used for the simulations.
+        let effort = self.making.work.unwrap_or(BUDGET) as f64 / BUDGET as f64;
+        // A selection by simulation uses all of the work for the simulations.
         let effort = match sought {
             PolicySearch::Among(_) => effort.max(1.0),
             _ => effort,
@@ -259,6 +226,7 @@ impl SynthesisArgs {
             PolicySearch::Among(families) => families.clone(),
             _ => Families::All,
         };
+        let usual = self.size.as_ref().map_or(BUDGET, |_| BUDGET_OF_A_SIZE);
         let promises = self.making.slo.iter();
         let promises = promises.map(|text| promise(text, fleet.envelope()));
         Ok(SolveRequest {
@@ -269,10 +237,7 @@ impl SynthesisArgs {
             sought,
             choice: ChoiceOptions {
                 families,
-                budget: self.work(match &self.size {
-                    Some(_) => BUDGET_OF_A_SIZE,
-                    None => BUDGET,
-                }),
+                budget: self.making.work.unwrap_or(usual),
                 end: self.within(1.0).map(|time| now + time),
                 seed: self.making.seed,
                 promises: promises.collect::<Result<_, _>>()?,
@@ -282,28 +247,21 @@ impl SynthesisArgs {
     }
 }
 
-/// Creates a policy for a single server or for a fleet, and runs the checker on it.
-///
-/// # Errors
-/// Returns an error if the options cannot be used together, if the solver fails, or if the policy
-/// is rejected by the checker.
-pub fn synthesize(
+pub(crate) fn synthesize(
     fleet: &Fleet,
     args: &SynthesisArgs,
     caller: &mut Caller<'_>,
 ) -> VerbResult<SynthesisAnswer<Multiresource>> {
     fleet.require_no_devices()?;
     let mut args = args.clone();
-    let mut stops_nothing = None;
+    let mut note = None;
     if fleet.is_one_server() {
         if let Some(FamilyOrRule::Family(Family::Partition | Family::Pooled)) = args.family {
             return refuse(OVER_A_FLEET);
         }
     } else {
         goes_with_a_fleet(&args)?;
-        if args.preemption() != Preemption::None {
-            stops_nothing = Some(STOPS_NOTHING);
-        }
+        note = (args.preemption() != Preemption::None).then_some(STOPS_NOTHING);
         args.making.preemption = Some(Preemption::None);
         args.making.setup_rate = None;
     }
@@ -338,7 +296,7 @@ pub fn synthesize(
         summary.warnings.extend(sizing.warnings);
         summary.sections.splice(..0, sizing.sections);
     }
-    summary.summary.extend(stops_nothing.map(str::to_owned));
+    summary.summary.extend(note.map(str::to_owned));
     summary.sections.extend(thresholds(&size, &request, &found));
     let documents = args.log.iter();
     let documents = documents.map(|file| Ok((file.clone(), document("synth-log", &log)?)));
@@ -349,7 +307,6 @@ pub fn synthesize(
     })
 }
 
-/// Runs the checker on a policy, and adds the lower bound to its log if the log is used.
 fn checked(
     fleet: &Fleet,
     args: &SynthesisArgs,
@@ -373,10 +330,9 @@ fn thresholds(fleet: &Fleet, request: &SolveRequest, found: &Synthesized) -> Opt
     let workload = fleet.envelope();
     let outlook = MsfqAnalysis::new(workload, request.options.objective)?;
     let own = match found.artifact().policy.followed() {
-        Rule::StaticQuickswap(own) => own.thresholds.get(outlook.system.light),
+        Rule::StaticQuickswap(own) => own.thresholds.get(outlook.system.light).copied(),
         _ => None,
     };
-    let own = own.copied();
     Some(report::thresholds(workload, &outlook, own))
 }
 
@@ -397,12 +353,9 @@ fn goes_with_a_fleet(args: &SynthesisArgs) -> Result<(), String> {
         ("--backfill", args.msr.backfill.is_some()),
         ("this --family", is_of_server),
     ]);
-    match typed.or(args.msr.typed()) {
-        Some(name) => Err(format!(
-            "{name} applies to one server, but the workload is a fleet; do not use it, or set `--family` to auto, pooled or partition"
-        )),
-        None => Ok(()),
-    }
+    typed.or(args.msr.typed()).map_or(Ok(()), |name| Err(format!(
+        "{name} applies to one server, but the workload is a fleet; do not use it, or set `--family` to auto, pooled or partition"
+    )))
 }
 
 fn first_typed(options: &[(&'static str, bool)]) -> Option<&'static str> {

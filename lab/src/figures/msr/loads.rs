@@ -1,14 +1,13 @@
-//! Figures 4 and 5, which compare rules at different loads, for two models.
-
 use super::super::curve::{
-    BLUE, Curve, Figure, GREEN, GREY, Kind, ORANGE, PURPLE, Panel, SKY, VERMILLION, axis,
+    BLUE, Curve, GREEN, GREY, Kind, ORANGE, PURPLE, Panel, SKY, VERMILLION, axis, sheet,
 };
 use super::super::rules::{
     Plan, Rule, Sweep, first_fit, model, named, nmsr_with_backfilling, plain, sweep, tuned, words,
 };
-use super::super::{DrawnFigures, FigureResult, PaperFinding};
+use super::super::{Drawn, PaperFinding};
 use super::jobs;
 use super::theory::{Placed, at_load, full, total};
+use synth::kind::VerbResult;
 use synth::multiresource::artifact::Preemption;
 use synth::multiresource::workload::Workload;
 
@@ -16,9 +15,14 @@ const LOADS: [f64; 12] = [
     0.4, 0.5, 0.6, 0.7, 0.8, 0.85, 0.88, 0.9, 0.91, 0.92, 0.935, 0.95,
 ];
 
-pub(in crate::figures) fn figure4(events: u64) -> FigureResult<DrawnFigures> {
-    let of_msr = |preemption| -> FigureResult<Vec<Placed>> {
-        let placed = LOADS.map(|load| -> FigureResult<Placed> {
+fn pmsr_with_backfilling(switching_rate: Option<f64>) -> Plan {
+    let rule = Rule::Msr(Preemption::Full, switching_rate, true);
+    ("pMSR with backfilling", SKY, rule)
+}
+
+pub(in crate::figures) fn figure4(events: u64) -> VerbResult<Drawn> {
+    let of_msr = |preemption| -> VerbResult<Vec<Placed>> {
+        let placed = LOADS.map(|load| -> VerbResult<Placed> {
             let workload = at_load(load)?;
             let policy = tuned(&workload, &plain(preemption, None))?.0;
             Ok((load, workload, policy))
@@ -30,11 +34,7 @@ pub(in crate::figures) fn figure4(events: u64) -> FigureResult<DrawnFigures> {
     let number = |sweep: &Sweep| sweep.curve(|run| run.mean_number);
     let both = plans(vec![first_fit()])?;
     let with = plans(vec![
-        (
-            "pMSR with backfilling",
-            SKY,
-            Rule::Msr(Preemption::Full, None, true),
-        ),
+        pmsr_with_backfilling(None),
         ("MaxWeight", PURPLE, named("max-weight")),
     ])?;
     let without = plans(vec![
@@ -56,16 +56,16 @@ pub(in crate::figures) fn figure4(events: u64) -> FigureResult<DrawnFigures> {
     ];
     let (first_fit, backfilling) = (number(&both[0]), number(&without[1]));
     let missing = LOADS.iter().find(|load| first_fit.at(**load).is_none());
-    let at = |load, of: &[Placed]| -> FigureResult<f64> {
+    let at = |load, of: &[Placed]| -> VerbResult<f64> {
         let found = of.iter().find(|own| own.0 == load).ok_or("no such load")?;
         Ok(total(&found.1, &found.2)?.exact)
     };
     let findings = vec![
         PaperFinding {
             place: "7.4",
-            says: "First-Fit becomes unstable around ρ = 0.9",
-            found: missing.map_or("a mean at every load".into(), |load| {
-                format!("no mean from ρ = {load} on")
+            says: "First-Fit is not stable if the load is larger than about 0.9",
+            found: missing.map_or("there is a mean for each load".into(), |load| {
+                format!("there is no mean if the load is {load} or more")
             }),
             holds: missing
                 .filter(|load| **load >= 0.88)
@@ -73,9 +73,9 @@ pub(in crate::figures) fn figure4(events: u64) -> FigureResult<DrawnFigures> {
         },
         PaperFinding {
             place: "7.4",
-            says: "First-Fit performs well below 0.9",
+            says: "First-Fit performs well if the load is less than 0.9",
             found: format!(
-                "ρ = 0.8: {} compared with {:.1} for plain pMSR and {:.1} for plain nMSR",
+                "at a load of 0.8, the mean number is {} for First-Fit, {:.1} for pMSR and {:.1} for nMSR, both without backfilling",
                 words(first_fit.at(0.8)),
                 at(0.8, &preemptive)?,
                 at(0.8, &patient)?
@@ -84,9 +84,9 @@ pub(in crate::figures) fn figure4(events: u64) -> FigureResult<DrawnFigures> {
         },
         PaperFinding {
             place: "7.4",
-            says: "nMSR is the best nonpreemptive policy at high load",
+            says: "nMSR is the best policy without preemption if the load is high",
             found: format!(
-                "ρ = 0.9: First-Fit {}, nMSR {:.1}, with backfilling {}",
+                "at a load of 0.9, the mean number is {} for First-Fit, {:.1} for nMSR, and {} for nMSR with backfilling",
                 words(first_fit.at(0.9)),
                 at(0.9, &patient)?,
                 words(backfilling.at(0.9))
@@ -94,52 +94,44 @@ pub(in crate::figures) fn figure4(events: u64) -> FigureResult<DrawnFigures> {
             holds: (first_fit.at(0.9).zip(backfilling.at(0.9))).map(|(f, n)| n.mean < f.mean),
         },
     ];
-    let figure = Figure::new(4, (500, 640), 2, panels);
-    Ok(DrawnFigures::new([figure], findings))
+    let figure = sheet(4, (500, 640), 2, panels);
+    Ok((vec![figure], findings))
 }
 
-/// The mean response times of figure 5 in seconds, with one rule per line, for a downsampling
-/// factor of 0.1 to 0.9. They are computed from the saved results of the program of the authors.
+/// The mean response times of figure 5 in seconds, computed from the results that the authors
+/// saved. Each line is a rule with its values for the downsampling factors from 0.1 to 0.9.
 const PUBLISHED: &str = include_str!("borg.csv");
 
 const COLORS: [usize; 6] = [VERMILLION, SKY, GREEN, ORANGE, PURPLE, GREY];
 
 const SIMULATED: [f64; 5] = [0.2, 0.4, 0.6, 0.8, 0.9];
 
-/// Adds bursts to a workload. On average, the arrival rate is ten times as high for ten minutes in
-/// every hour.
+/// On average, the arrival rate is ten times as high for ten minutes in every hour.
 const BURSTS: &str =
     "modulation: {factors: [1, 10], switching: [[0, 3.3e-4], [1.67e-3, 0]]}\nserver:";
 
-fn published() -> FigureResult<Vec<Curve>> {
+fn published() -> VerbResult<Vec<Curve>> {
     let curve = |(line, color): (&str, usize)| {
         let (label, means) = line.split_once(',').ok_or("a rule without means")?;
         let points = means.split(',').zip(1..).map(|(mean, tenths)| {
             let mean: f64 = mean.parse()?;
             Ok((0.1 * f64::from(tenths), Some(mean)))
         });
-        let points = points.collect::<FigureResult<Vec<_>>>()?;
+        let points = points.collect::<VerbResult<Vec<_>>>()?;
         let label = format!("{label}, published");
         Ok(Curve::known(label, color, Kind::Path, points))
     };
     PUBLISHED.lines().zip(COLORS).map(curve).collect()
 }
 
-/// Draws figure 5: the Borg trace, its ten types with a constant rate, and with bursts.
-pub(in crate::figures) fn figure5(events: u64) -> FigureResult<DrawnFigures> {
-    let (steady, text) = (
-        model!("borg_top10"),
-        include_str!("../../../../models/borg_top10.yaml"),
-    );
+pub(in crate::figures) fn figure5(events: u64) -> VerbResult<Drawn> {
+    let steady = model!("borg_top10");
+    let text = include_str!("../../../../models/borg_top10.yaml");
     let bursty = Workload::parse(&text.replace("server:", BURSTS), "bursts")?.workload;
     let plans = || -> Vec<Plan> {
         vec![
             first_fit(),
-            (
-                "pMSR with backfilling",
-                SKY,
-                Rule::Msr(Preemption::Full, Some(0.1), true),
-            ),
+            pmsr_with_backfilling(Some(0.1)),
             ("pMSR", GREEN, Rule::Msr(Preemption::Full, Some(0.1), false)),
             ("MaxWeight", PURPLE, named("max-weight")),
         ]
@@ -171,24 +163,25 @@ pub(in crate::figures) fn figure5(events: u64) -> FigureResult<DrawnFigures> {
     let saved = format!(
         "in the results of the authors, this is {p} compared with {f} and {m} s, which is {less:.0} and {less_than_m:.0} % less"
     );
-    let stationary = format!("stationary, Poisson: {} s", three(&steady));
-    let in_bursts = format!("in bursts of ten minutes: {} s", three(&bursty));
+    let poisson = format!("if the arrivals are Poisson, this is {} s", three(&steady));
+    let in_bursts = format!("if there are bursts, this is {} s", three(&bursty));
     let found = [
         (saved, Some(true)),
-        (stationary, holds(&steady)),
+        (poisson, holds(&steady)),
         (in_bursts, holds(&bursty)),
     ];
     let findings = found.map(|(found, holds)| PaperFinding {
         place: "8.3, figure 5",
-        says: "pMSR is 40 % and 15 % better than First-Fit and MaxWeight at 0.8",
+        says: "at a load of 0.8, pMSR is better than First-Fit by 40 % and better than MaxWeight by 15 %",
         found,
         holds,
     });
+    let findings = findings.into();
     let panels = vec![
         panel("as published, on the trace", published),
         panel("stationary: Poisson arrivals", of(&steady)),
         panel("in bursts of ten minutes", of(&bursty)),
     ];
-    let figure = Figure::new(5, (440, 600), 3, panels);
-    Ok(DrawnFigures::new([figure], findings))
+    let figure = sheet(5, (440, 600), 3, panels);
+    Ok((vec![figure], findings))
 }

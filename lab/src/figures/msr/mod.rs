@@ -1,4 +1,4 @@
-//! The figures 2 to 4 in section 7 (Σ E[Q_i]) and figure 5 in section 8 of the MSR paper.
+//! These are the figures 2 to 4 in section 7 of the MSR paper, and figure 5 in section 8.
 
 mod loads;
 mod theory;
@@ -6,16 +6,17 @@ mod theory;
 pub(super) use loads::{figure4, figure5};
 
 use super::curve::{
-    BLUE, Curve, Figure, GREEN, GREY, Kind, ORANGE, PURPLE, Panel, SKY, VERMILLION, axis,
+    BLUE, Curve, GREEN, GREY, Kind, ORANGE, PURPLE, Panel, SKY, VERMILLION, axis, sheet,
 };
 use super::rules::{plain, tuned};
-use super::{DrawnFigures, FigureResult, PaperFinding};
+use super::{Drawn, PaperFinding};
+use synth::kind::VerbResult;
 use synth::multiresource::artifact::{MsrConfig, Preemption, Route};
 use synth::multiresource::workload::Workload;
 use synth::report::plot::Axis;
 use theory::{Placed, at_load, at_rate, exact, full, smsr, spread, theorem8, total};
 
-/// The value of α for pMSR in the paper, and the value that is used for α → ∞.
+/// The value of α for pMSR in the paper, and the value that is used instead of infinity.
 const ALPHA: f64 = 2.0;
 const ENDLESS: f64 = 1e6;
 
@@ -23,7 +24,7 @@ fn jobs(range: (f64, f64)) -> Axis {
     axis("mean number in system E[Q] [jobs]", range, true)
 }
 
-pub(super) fn figure2(events: u64) -> FigureResult<DrawnFigures> {
+pub(super) fn figure2(events: u64) -> VerbResult<Drawn> {
     let (mut panels, mut findings) = (Vec::new(), Vec::new());
     for (load, heights) in [
         (0.9, [(20.0, 2000.0), (100.0, 5000.0)]),
@@ -37,8 +38,8 @@ pub(super) fn figure2(events: u64) -> FigureResult<DrawnFigures> {
         findings.extend(found);
         findings.push(theorem8(&at_load(load)?, load)?);
     }
-    let figure = Figure::new(2, (500, 490), 2, panels);
-    Ok(DrawnFigures::new([figure], findings))
+    let figure = sheet(2, (500, 490), 2, panels);
+    Ok((vec![figure], findings))
 }
 
 fn over(workload: &Workload, policy: &MsrConfig, rates: Vec<f64>) -> Vec<Placed> {
@@ -50,7 +51,7 @@ fn switching(high: f64) -> Axis {
     axis("switching rate α [1/s]", (0.008, high), true)
 }
 
-fn preemptive(load: f64, heights: (f64, f64), events: u64) -> FigureResult<(Panel, PaperFinding)> {
+fn preemptive(load: f64, heights: (f64, f64), events: u64) -> VerbResult<(Panel, PaperFinding)> {
     let workload = at_load(load)?;
     let (policy, _) = tuned(&workload, &plain(Preemption::Full, None))?;
     let placed = over(&workload, &policy, spread(0.01, 100.0, 61));
@@ -58,23 +59,21 @@ fn preemptive(load: f64, heights: (f64, f64), events: u64) -> FigureResult<(Pane
     let title = format!("pMSR, ρ = {load}");
     let mut panel = Panel::new(title, switching(100.0), jobs(heights), curves);
     panel.chart.lines = vec![(ALPHA, "α = 2".into())];
-    let at = |rate| -> FigureResult<f64> { Ok(total(&workload, &at_rate(&policy, rate))?.exact) };
+    let at = |rate| -> VerbResult<f64> { Ok(total(&workload, &at_rate(&policy, rate))?.exact) };
     let (slow, two, limit) = (at(0.1)?, at(ALPHA)?, at(ENDLESS)?);
     let finding = PaperFinding {
         place: "7.1",
-        says: "α ≥ 2 gives pMSR most of the benefit of switching",
-        found: format!("ρ = {load}: {slow:.2} at α = 0.1, {two:.2} at 2, {limit:.2} in the limit"),
+        says: "if α is at least 2, pMSR has most of the benefit of switching",
+        found: format!(
+            "at a load of {load}, the mean number is {slow:.2} for α = 0.1, {two:.2} for α = 2, and {limit:.2} in the limit"
+        ),
         holds: Some(slow - two > 0.9 * (slow - limit)),
     };
     Ok((panel, finding))
 }
 
-/// Draws nMSR with each of its four routes, the best one last so that it is visible.
-fn draining(
-    load: f64,
-    heights: (f64, f64),
-    events: u64,
-) -> FigureResult<(Panel, [PaperFinding; 2])> {
+/// Draws nMSR with each of its four routes. The best route is the last one, so that it is visible.
+fn draining(load: f64, heights: (f64, f64), events: u64) -> VerbResult<(Panel, [PaperFinding; 2])> {
     let workload = at_load(load)?;
     let (mut curves, mut best, mut largest) = (Vec::new(), Vec::new(), 0.0_f64);
     let colors = [BLUE, ORANGE, PURPLE, GREY];
@@ -104,34 +103,38 @@ fn draining(
         PaperFinding {
             place: "7.2",
             says: "the predicted α is within 2.1 % of α*",
-            found: format!("ρ = {load}: {:+.1} % on {}", 100.0 * off, Route::ALL[0]),
+            found: format!(
+                "at a load of {load}, the difference is {:+.1} % for the route {}",
+                100.0 * off,
+                Route::ALL[0]
+            ),
             holds: Some(off.abs() < 0.021),
         },
         PaperFinding {
             place: "7.2",
-            says: "routes have minimal impact",
-            found: format!("ρ = {load}: best means from {least:.1} to {most:.1}"),
+            says: "the route has only a small effect",
+            found: format!(
+                "at a load of {load}, the best mean of each route is between {least:.1} and {most:.1}"
+            ),
             holds: Some(most < 1.1 * least),
         },
     ];
     Ok((panel, findings))
 }
 
-pub(super) fn figure3(events: u64) -> FigureResult<DrawnFigures> {
+pub(super) fn figure3(events: u64) -> VerbResult<Drawn> {
     let workload = at_load(0.9)?;
     let gammas = spread(0.5, 3e4, 49);
     let (patient, _) = tuned(&workload, &plain(Preemption::None, None))?;
     let (preemptive, _) = tuned(&workload, &plain(Preemption::Full, None))?;
-    let constant = |label: &str, color, policy: &MsrConfig| -> FigureResult<Curve> {
+    let constant = |label: &str, color, policy: &MsrConfig| -> VerbResult<Curve> {
         let mean = total(&workload, policy)?.exact;
         let points = gammas.iter().map(|gamma| (*gamma, Some(mean)));
         Ok(Curve::known(label, color, Kind::Exact, points))
     };
     let placed = |gamma: &f64| Ok((*gamma, workload.clone(), smsr(&workload, *gamma)?));
-    let placed = gammas
-        .iter()
-        .map(placed)
-        .collect::<FigureResult<Vec<Placed>>>()?;
+    let placed = gammas.iter().map(placed);
+    let placed = placed.collect::<VerbResult<Vec<Placed>>>()?;
     let rival = total(&workload, &patient)?.exact;
     let (mut low, mut high) = (0.5_f64, 1e4_f64);
     while high / low > 1.001 {
@@ -151,10 +154,10 @@ pub(super) fn figure3(events: u64) -> FigureResult<DrawnFigures> {
     panel.chart.lines = vec![(low, format!("γ = {low:.2}"))];
     let finding = PaperFinding {
         place: "7.3",
-        says: "sMSR beats nMSR when γ is significantly higher than μ",
-        found: format!("from γ = {low:.1} μ on, each on its best route"),
+        says: "sMSR is better than nMSR if γ is significantly larger than μ",
+        found: format!("this is the case if γ is at least {low:.1} μ and both use the best route"),
         holds: Some(low > 2.0),
     };
-    let figure = Figure::new(3, (800, 640), 1, vec![panel]);
-    Ok(DrawnFigures::new([figure], [finding]))
+    let figure = sheet(3, (800, 640), 1, vec![panel]);
+    Ok((vec![figure], vec![finding]))
 }

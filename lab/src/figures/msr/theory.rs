@@ -1,9 +1,8 @@
-//! The results of the theory of MSR policies, as curves.
-
+use super::super::PaperFinding;
 use super::super::curve::{Curve, Kind};
 use super::super::rules::{model, of_events, plain, tuned};
-use super::super::{FigureResult, PaperFinding};
 use synth::ctmc::RelativeCompletions;
+use synth::kind::VerbResult;
 use synth::multiresource::analysis::TypeQueue;
 use synth::multiresource::artifact::{Family, MsrConfig, Preemption, Route};
 use synth::multiresource::modulation::Modulation;
@@ -20,7 +19,7 @@ pub(super) struct Theory {
     pub upper: f64,
 }
 
-pub(super) fn total(workload: &Workload, policy: &MsrConfig) -> FigureResult<Theory> {
+pub(super) fn total(workload: &Workload, policy: &MsrConfig) -> VerbResult<Theory> {
     let modulation = Modulation::new(workload, policy, PHASE_LIMIT)?;
     let mut total = Theory::default();
     for i in 0..workload.types().len() {
@@ -34,8 +33,8 @@ pub(super) fn total(workload: &Workload, policy: &MsrConfig) -> FigureResult<The
     Ok(total)
 }
 
-/// Returns the model at the given load. Without scaling, the load is 0.9.
-pub(super) fn at_load(load: f64) -> FigureResult<Workload> {
+/// Scales the model, which has a load of 0.9.
+pub(super) fn at_load(load: f64) -> VerbResult<Workload> {
     Ok(model!("section7").scaled(load / 0.9)?)
 }
 
@@ -46,7 +45,7 @@ pub(super) fn at_rate(policy: &MsrConfig, switching_rate: f64) -> MsrConfig {
     }
 }
 
-pub(super) fn smsr(workload: &Workload, gamma: f64) -> FigureResult<MsrConfig> {
+pub(super) fn smsr(workload: &Workload, gamma: f64) -> VerbResult<MsrConfig> {
     let options = SynthesisOptions {
         setup_rate: Some(gamma),
         ..plain(Preemption::Setup, None)
@@ -61,27 +60,22 @@ pub(super) fn spread(low: f64, high: f64, count: usize) -> Vec<f64> {
 
 pub(super) type Placed = (f64, Workload, MsrConfig);
 
-pub(super) fn exact(label: &str, color: usize, policies: &[Placed]) -> FigureResult<Curve> {
+pub(super) fn exact(label: &str, color: usize, policies: &[Placed]) -> VerbResult<Curve> {
     let point = |(at, w, policy): &Placed| Ok((*at, Some(total(w, policy)?.exact)));
-    let points = policies
-        .iter()
-        .map(point)
-        .collect::<FigureResult<Vec<_>>>()?;
+    let points = policies.iter().map(point).collect::<VerbResult<Vec<_>>>()?;
     Ok(Curve::known(label, color, Kind::Exact, points))
 }
 
-/// Returns the bounds and the approximation in the paper, and simulates every `step`-th policy.
+/// Every `step`-th policy is also simulated.
 pub(super) fn full(
     label: &str,
     color: usize,
     policies: &[Placed],
     (step, events): (usize, u64),
-) -> FigureResult<Vec<Curve>> {
+) -> VerbResult<Vec<Curve>> {
     let theory = |(at, w, policy): &Placed| Ok((*at, total(w, policy)?));
-    let theory = policies
-        .iter()
-        .map(theory)
-        .collect::<FigureResult<Vec<_>>>()?;
+    let theory = policies.iter().map(theory);
+    let theory = theory.collect::<VerbResult<Vec<_>>>()?;
     let of = |kind, part: fn(&Theory) -> f64| {
         let points = theory.iter().map(|(at, own)| (*at, Some(part(own))));
         Curve::known(label, color, kind, points)
@@ -109,9 +103,9 @@ pub(super) fn full(
     ])
 }
 
-/// Counts the means that are outside of the bounds in theorem 8 as printed, which uses the
-/// distribution of the states *before* a completion, for all routes, 41 rates and all types.
-pub(super) fn theorem8(workload: &Workload, load: f64) -> FigureResult<PaperFinding> {
+/// Counts the means that are outside of the bounds in theorem 8, for all routes, 41 rates and all
+/// types. In the paper, the theorem uses the distribution of the states *before* a completion.
+pub(super) fn theorem8(workload: &Workload, load: f64) -> VerbResult<PaperFinding> {
     let (mut all, mut printed, mut corrected) = (0, 0, 0);
     for route in Route::ALL {
         let (policy, found) = tuned(workload, &plain(Preemption::None, Some(route)))?;
@@ -121,11 +115,8 @@ pub(super) fn theorem8(workload: &Workload, load: f64) -> FigureResult<PaperFind
                 let own = TypeQueue::new(workload, &modulation, Preemption::None, i);
                 let (queue, bounds) = (&own.queue, own.bounds());
                 let ahead = RelativeCompletions::new(queue).relative;
-                let served = queue
-                    .environment()
-                    .stationary_distribution()
-                    .iter()
-                    .zip(queue.servers());
+                let states = queue.environment().stationary_distribution();
+                let served = states.iter().zip(queue.servers());
                 let flow = served.map(|(p, u)| p * f64::from(*u) * queue.service_rate());
                 let before = flow.zip(&ahead).map(|(f, a)| f * a).sum::<f64>() / queue.capacity();
                 let primary = (bounds.load + before) / (1.0 - bounds.load);
@@ -143,9 +134,9 @@ pub(super) fn theorem8(workload: &Workload, load: f64) -> FigureResult<PaperFind
     }
     Ok(PaperFinding {
         place: "theorem 8",
-        says: "bounds E[Q_i] (nMSR)",
+        says: "these are bounds on E[Q_i] for nMSR",
         found: format!(
-            "ρ = {load}: of {all} means, {printed} are outside of the bounds as printed, and {corrected} are outside of the corrected bounds"
+            "at a load of {load}, {printed} of {all} means are outside of the bounds in the paper, and {corrected} are outside of the corrected bounds"
         ),
         holds: Some(printed == 0),
     })

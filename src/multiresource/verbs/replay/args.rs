@@ -11,7 +11,7 @@ use crate::typed::fraction;
 
 /// Replay the jobs of a log using other policies, with the same jobs and submission times
 #[derive(Args)]
-pub struct Arguments {
+pub(crate) struct Arguments {
     /// The path to the log, which may be compressed using gzip (`-`: standard input)
     #[arg(id = "trace", value_name = "LOG")]
     pub file: PathBuf,
@@ -77,8 +77,7 @@ pub struct Arguments {
     pub(super) reading: ReadArgs,
 }
 
-/// Parses a start latency, which must be a number `≥ 0`.
-pub fn start_latency(text: &str) -> Result<Decimal, String> {
+pub(crate) fn start_latency(text: &str) -> Result<Decimal, String> {
     match Decimal::parse(text) {
         Ok(latency) if latency >= Decimal::ZERO => Ok(latency),
         Ok(latency) => Err(format!(
@@ -93,7 +92,7 @@ pub fn start_latency(text: &str) -> Result<Decimal, String> {
 
 /// The amount of each resource that is held by a job, for rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Demands {
+pub(crate) enum Demands {
     /// Use the amounts in the log
     Exact,
     /// Use the demand of the job type in `--workload`. It is an error if more than 1 % of the work
@@ -106,9 +105,8 @@ pub enum Demands {
 impl NamesFiles for Arguments {
     fn files(&self) -> Files<'_> {
         let policies = self.policies.iter().map(Path::new);
-        let read = policies
-            .chain([&*self.file])
-            .chain(self.workload.as_deref());
+        let read = policies.chain([&*self.file]);
+        let read = read.chain(self.workload.as_deref());
         let written = [&self.output, &self.csv, &self.html, &self.jobs];
         files(read, written.into_iter().flatten())
     }

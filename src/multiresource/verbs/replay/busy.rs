@@ -10,10 +10,10 @@ use crate::simulation::{Stint, Stretch};
 
 const JOBS: usize = 400;
 
-/// Returns the start and the end of this part in seconds, or `None` if no job waited or if the
-/// start times are not known. It is around the start of the job that waited for the longest time,
-/// among the jobs that hold the most, and three quarters of it are before this start. The length is
-/// twice the run time above which there is half of the work, but there are at most [`JOBS`] jobs.
+/// Returns the start and the end in seconds, or `None` if no job waited or the start times are not
+/// known. Three quarters of the part are before the start of the job that waited for the longest
+/// time, among the jobs that hold the most. The length is twice the run time above which there is
+/// half of the work, but there are at most [`JOBS`] jobs.
 fn busiest(visits: &[Visit], kinds: &DemandKinds) -> Option<[f64; 2]> {
     if visits.iter().any(|visit| visit.start.is_nan()) {
         return None;
@@ -83,7 +83,7 @@ pub(super) fn stretch(
     Some(stretch)
 }
 
-/// Returns the number of waiting jobs, as a list of `(time, count)` with an entry for each change.
+/// Returns the time and the new number of waiting jobs for each change of this number.
 fn waiting(visits: &[Visit], [from, to]: [f64; 2]) -> Vec<(f64, f64)> {
     let waits = visits.iter().filter(|visit| visit.start > visit.submit);
     let changes = waits.flat_map(|visit| [(visit.submit, 1.0), (visit.start, -1.0)]);

@@ -1,14 +1,11 @@
-use std::error::Error;
-
 use super::results::Replays;
+use crate::kind::VerbResult;
 use crate::multiresource::replay::{bounded_slowdown, passes};
 use crate::report::Csv;
 
-type Text = Result<String, Box<dyn Error>>;
-
 /// Writes one row for each policy, speed and job. All times are in seconds since the first job was
 /// submitted, as replayed. If a policy preempts jobs, `start` and `backfilled` are empty.
-pub(super) fn visits(replays: &Replays) -> Text {
+pub(super) fn visits(replays: &Replays) -> VerbResult<String> {
     let header =
         "policy,speed,line,type,submit,start,end,size,limit,wait,slowdown,backfilled,measured";
     let mut table = Csv::titled(header.split(','))?;

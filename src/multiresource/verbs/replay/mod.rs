@@ -1,5 +1,3 @@
-//! `synth replay` replays a log using one or more policies.
-
 mod args;
 mod busy;
 mod csv;
@@ -9,10 +7,10 @@ mod results;
 mod stage;
 mod types;
 
-pub use args::{Arguments, start_latency};
-pub use recorded::Recorded;
-pub use results::Replays;
-pub use types::places;
+pub(crate) use args::{Arguments, start_latency};
+pub(crate) use recorded::Recorded;
+pub(crate) use results::Replays;
+pub(crate) use types::places;
 
 use std::path::Path;
 
@@ -50,8 +48,7 @@ impl RunVerb for Arguments {
     }
 }
 
-/// Runs the recorded jobs once, optionally using a different workload or a different start latency.
-pub fn run_recorded(
+pub(crate) fn run_recorded(
     file: &Path,
     policy: &str,
     of: (Option<&Fleet>, Option<Decimal>),

@@ -1,5 +1,3 @@
-//! This module runs a list of recorded jobs once, using a single policy.
-
 use std::sync::atomic::Ordering;
 
 use schemars::JsonSchema;
@@ -19,7 +17,7 @@ use crate::simulation::{Sampler, Settings, Streams};
 
 /// The results for a list of recorded jobs. All times are in the time unit of the policy.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct Recorded {
+pub(crate) struct Recorded {
     /// The name of the policy, or the path to its file.
     pub policy: String,
     /// The digest of the policy file.
@@ -46,7 +44,7 @@ pub struct Recorded {
 
 /// The results of a set of jobs.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct OfJobs {
+pub(crate) struct OfJobs {
     /// The number of jobs.
     pub jobs: u64,
     /// The mean time between the arrival and the departure of a job.
@@ -61,7 +59,7 @@ pub struct OfJobs {
 
 /// The results of the jobs of one type.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct OfType {
+pub(crate) struct OfType {
     /// The name of the type.
     pub name: String,
     /// The results for these jobs.

@@ -17,9 +17,8 @@ pub(super) fn report(replays: &Replays, command: String) -> Report {
     let busiest = paces.iter().max_by(|a, b| a.load.total_cmp(&b.load));
     let mut account = account_of(&trace.account, trace.censored);
     account.notes.extend_from_slice(&trace.account.faults);
-    let tables = paces
-        .iter()
-        .flat_map(|at| [measured(replays, at), groups(at)]);
+    let each = paces.iter();
+    let tables = each.flat_map(|at| [measured(replays, at), groups(at)]);
     let figures = paces.iter().map(|at| over_time(replays, at));
     let schedules = busiest.and_then(ran);
     let sections = chain!(tables, figures, schedules, [account]);
@@ -92,10 +91,9 @@ fn warnings(replays: &Replays) -> Vec<String> {
         notes.push("INTERRUPTED: the replay is not complete.".to_owned());
     }
     let failures = replays.failures();
-    notes
-        .extend(failures.map(|(at, name, why)| {
-            format!("{name} could not be replayed at {}: {why}.", pace(at))
-        }));
+    let failures = failures.map(|(at, name, why)| (name, pace(at), why));
+    let failed = |(name, at, why)| format!("{name} could not be replayed at {at}: {why}.");
+    notes.extend(failures.map(failed));
     notes.extend(trace.assumed.iter().map(|own| format!("{own}.")));
     if replays.played().any(|(.., own)| own.response.is_none()) {
         notes.push("The log is too short for some of the intervals. At least ten blocks are required for an interval, and the length of a block must be at least one day and at least 10 times the mean wait.".into());
@@ -147,25 +145,19 @@ fn measured(replays: &Replays, at: &SpeedResults) -> Section {
         "bounded slowdown [1]" => own.measured.mean_bounded_slowdown,
     });
     for (j, name) in replays.trace.resources.iter().enumerate() {
-        section
-            .columns
-            .push(Column::of(&format!("{name} in use"), "%"));
+        let column = Column::of(&format!("{name} in use"), "%");
+        section.columns.push(column);
         for (row, (_, own)) in section.rows.iter_mut().zip(played(at)) {
             row.push(own.measured.utilization[j].into());
         }
     }
     let points = played(at).map(|(name, own)| {
-        (
-            name.to_owned(),
-            own.measured.mean_wait,
-            own.measured.longest_wait,
-        )
+        let own = &own.measured;
+        (name.to_owned(), own.mean_wait, own.longest_wait)
     });
-    section.figures.extend(front(
-        ["mean wait", "longest wait"],
-        "s",
-        &points.collect_vec(),
-    ));
+    let axes = ["mean wait", "longest wait"];
+    let figure = front(axes, "s", &points.collect_vec());
+    section.figures.extend(figure);
     if !replays.start_latency.is_zero() {
         section.notes.push(format!("Each job holds its capacity for {} s before it starts to run (start latency). This is included in the response time, but not in the wait.", replays.start_latency));
     }
@@ -203,9 +195,8 @@ fn over_time(replays: &Replays, at: &SpeedResults) -> Section {
     };
     let mut figures = vec![figure("Waiting jobs", &|step| step.waiting)];
     for (j, name) in replays.trace.resources.iter().enumerate() {
-        figures.push(figure(&format!("{name} in use, as a fraction"), &|step| {
-            step.used[j]
-        }));
+        let title = format!("{name} in use, as a fraction");
+        figures.push(figure(&title, &|step| step.used[j]));
     }
     let note = "Each value is the average over a time step. If a policy preempts jobs, there is no line for it, because the times when a job is waiting are not recorded.";
     Section::of_figures(format!("Over time at {}", pace(at)), note, figures)

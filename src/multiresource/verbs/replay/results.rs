@@ -10,7 +10,7 @@ use crate::trace::Account;
 
 /// The results of a replay of a log using one or more policies.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct Replays {
+pub(crate) struct Replays {
     /// The log that was replayed.
     pub trace: LogSummary,
     /// The part of the time span in which the jobs that are measured were submitted.
@@ -28,7 +28,7 @@ pub struct Replays {
 
 /// The properties of a log.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct LogSummary {
+pub(crate) struct LogSummary {
     /// The path to the file.
     pub file: String,
     /// The format of the file.
@@ -68,7 +68,7 @@ pub struct LogSummary {
 
 /// The effect of rounding the demand of each job up to the demand of its type.
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
-pub struct TypeRounding {
+pub(crate) struct TypeRounding {
     /// The number of types.
     pub types: u64,
     /// The work with the demand of the type of each job, divided by the work with its own demand.
@@ -81,7 +81,7 @@ pub struct TypeRounding {
 
 /// The results of all policies at one of the speeds.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct SpeedResults {
+pub(crate) struct SpeedResults {
     /// The factor by which jobs arrive faster than in the log.
     pub speed: Speed,
     /// The fluid bound on the load at this speed.
@@ -96,7 +96,7 @@ pub(super) const RECORDED: &str = "as recorded";
 
 /// The result of a policy at one of the speeds.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct Outcome {
+pub(crate) struct Outcome {
     /// The name of the policy, or the path to its file.
     pub policy: String,
     /// The digest of the policy file.
@@ -112,7 +112,7 @@ pub struct Outcome {
 
 /// The results of a policy that was replayed. All times are in seconds.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct ReplayResult {
+pub(crate) struct ReplayResult {
     /// The measures for all jobs that are measured.
     pub measured: WindowMeasures,
     /// The measures for each group of jobs.
@@ -149,7 +149,7 @@ pub struct ReplayResult {
 
 /// A ratio and its confidence interval, which are computed from the same blocks.
 #[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
-pub struct Ratio {
+pub(crate) struct Ratio {
     /// The value of the ratio.
     pub value: f64,
     /// The confidence interval.
@@ -162,14 +162,12 @@ impl Replays {
         each.flat_map(|at| at.policies.iter().map(move |outcome| (at, outcome)))
     }
 
-    /// Returns all policies that were replayed.
-    pub fn played(&self) -> impl Iterator<Item = (&SpeedResults, &Outcome, &ReplayResult)> {
+    pub(crate) fn played(&self) -> impl Iterator<Item = (&SpeedResults, &Outcome, &ReplayResult)> {
         let outcomes = self.outcomes();
         outcomes.filter_map(|(at, own)| Some((at, own, own.replayed.as_deref()?)))
     }
 
-    /// Returns the policies that could not be replayed, and the reason for each of them.
-    pub fn failures(&self) -> impl Iterator<Item = (&SpeedResults, &str, &str)> {
+    pub(crate) fn failures(&self) -> impl Iterator<Item = (&SpeedResults, &str, &str)> {
         let outcomes = self.outcomes();
         outcomes.filter_map(|(at, own)| Some((at, own.policy.as_str(), own.failure.as_deref()?)))
     }

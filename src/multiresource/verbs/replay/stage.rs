@@ -1,5 +1,3 @@
-//! This module loads a log into memory, together with the policies that should be replayed.
-
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -42,7 +40,7 @@ pub(super) struct ReplayPlan<'a> {
 type Policy = kind::NamedPolicy<MultiresourceKind>;
 
 const DAY: f64 = 86_400.0;
-/// The minimum length of a bootstrap block, as a multiple of the mean wait.
+/// A bootstrap block has at least this number of mean waits.
 const WAITS: f64 = 10.0;
 
 const STEPS: f64 = 500.0;
@@ -99,7 +97,6 @@ impl<'a> ReplayPlan<'a> {
                 "the job types of a workload are required for policy files and for `--demands rounded` or `known`; give --workload FILE with a workload, for example one that was created by `synth fit`",
             )?;
             let mut typed = Types::of(&log, &exact, fleet, args.demands == Demands::Known)?;
-            // The start latency is used for all policies.
             let latency = Decimal::new(parts.ticks() / typed.ticks).unwrap_or(Decimal::ZERO);
             typed.fleet = typed.fleet.with_start_latency(latency)?;
             log.jobs.retain(|job| typed.holds(job));
@@ -121,8 +118,7 @@ impl<'a> ReplayPlan<'a> {
         })
     }
 
-    /// Replays all policies at each speed, in the given order. If a policy cannot serve the jobs,
-    /// its outcome contains the reason. Returns an error if one of the loads cannot be reached.
+    /// Returns an error if one of the loads cannot be reached.
     pub(super) fn replayed(&self, listener: &mut dyn FnMut(&str)) -> VerbResult<Replays> {
         let mut paces = Vec::new();
         let loads = self.args.loads.iter().copied().map(Some);
@@ -139,7 +135,6 @@ impl<'a> ReplayPlan<'a> {
         Ok(self.results(paces))
     }
 
-    /// Returns the speed for the given load, or the option `--speed` if it is `None`.
     fn speed(&self, load: Option<f64>) -> VerbResult<Speed> {
         let own = self.log.load();
         let speed = match load {
@@ -187,11 +182,9 @@ impl<'a> ReplayPlan<'a> {
         if let Some(visits) = self.recorded()
             && speed == Speed::ONE
             && !self.is_interrupted()
+            && let Ok(own) = self.measured((visits, 0), None, span, first.as_ref())
         {
-            let replayed = self.measured((visits, 0), None, span, first.as_ref());
-            let recorded = replayed.is_ok();
-            let outcome = self.outcome(RECORDED, None, replayed);
-            policies.extend(recorded.then_some(outcome));
+            policies.push(self.outcome(RECORDED, None, Ok(own)));
         }
         SpeedResults {
             speed,
@@ -221,7 +214,6 @@ impl<'a> ReplayPlan<'a> {
         }
     }
 
-    /// Returns the part of the log to measure. By default this is the middle if it contains jobs.
     fn window(&self) -> Window {
         let [from, to] = Window::MIDDLE.within(self.log.span());
         let is_within = |job: &ReplayJob| (from..=to).contains(&job.submit);

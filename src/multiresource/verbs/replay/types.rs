@@ -8,16 +8,14 @@ use crate::trace::Servers;
 
 pub(super) struct Types {
     pub fleet: Fleet,
-    /// The resources that are held by the jobs of each type.
     pub kinds: DemandKinds,
-    /// The list of jobs, with the type of each job.
+    /// The jobs that fit into a type, where the kind of a job is its type.
     pub jobs: Vec<ReplayJob>,
     /// The number of ticks in the time unit of the workload.
     pub ticks: f64,
-    /// The effect of using types for the jobs.
     pub typed: TypeRounding,
-    /// The cheapest types that can hold each demand vector, with the largest limit for each of
-    /// them. The last type is used for all jobs with a longer limit.
+    /// The cheapest types that can hold each demand vector, and the largest limit of each type. The
+    /// last type is used for all jobs with a longer limit.
     by_vector: Vec<Vec<(f64, usize)>>,
 }
 
@@ -26,10 +24,6 @@ const MOST_UNTYPED: f64 = 0.01;
 
 impl Types {
     /// Determines the type of each job in a log, where `exact` contains the demands of the jobs.
-    ///
-    /// # Errors
-    /// Returns an error if the servers or the resources are different, or if too much of the work
-    /// does not fit into any type.
     pub(super) fn of(
         log: &Log,
         exact: &DemandKinds,
@@ -98,7 +92,7 @@ impl Types {
         !self.by_vector[job.kind as usize].is_empty()
     }
 
-    pub(super) fn rounded(&self, jobs: &[ReplayJob]) -> Vec<ReplayJob> {
+    fn rounded(&self, jobs: &[ReplayJob]) -> Vec<ReplayJob> {
         let of_type = |job: &ReplayJob| {
             let types = &self.by_vector[job.kind as usize];
             let own = types.iter().find(|(limit, _)| job.promised <= *limit);
@@ -112,12 +106,11 @@ impl Types {
     }
 }
 
-/// Returns the sum of each size multiplied by the largest fraction of a resource that is held.
 fn work<'a>(jobs: impl Iterator<Item = &'a ReplayJob>, kinds: &DemandKinds) -> f64 {
     jobs.map(|job| job.size * kinds.most_held(job.kind)).sum()
 }
 
-/// Returns all shapes in a fixed order, where the resource `r` is taken from `places[r]`.
+/// Sorts the shapes, where the amount of resource `r` is at the index `places[r]`.
 fn shapes(servers: &Servers, places: &[usize]) -> Vec<(Vec<Decimal>, u32)> {
     let shapes = servers.shapes.iter().map(|shape| {
         let capacity = places.iter().map(|place| shape.capacity[*place]);
@@ -129,7 +122,7 @@ fn shapes(servers: &Servers, places: &[usize]) -> Vec<(Vec<Decimal>, u32)> {
 }
 
 /// Returns the index of each resource in `others`, or `None` if the sets are not the same.
-pub fn places(resources: &[String], others: &[String]) -> Option<Vec<usize>> {
+pub(crate) fn places(resources: &[String], others: &[String]) -> Option<Vec<usize>> {
     let place = |name: &String| others.iter().position(|other| other == name);
     let places: Option<Vec<usize>> = resources.iter().map(place).collect();
     places.filter(|places| places.len() == others.len())

@@ -91,7 +91,6 @@ fn recorded_jobs_run_over_a_fleet() {
          - {name: big, demand: {cpu: 4}, arrival_rate: .05, mean_size: 2}\n";
     let fleet = Fleet::parse(text, "fleet").unwrap().workload;
     let found = run("fcfs", &fleet, JOBS, Some(".5"));
-    // The big job starts at 1 because this server is empty. All small jobs fit on the other one.
     assert!(is_near(found.all.mean_wait, 0.0), "{found:?}");
     let is_mean = is_near(found.all.mean_response, 23.0 / 5.0 + 0.5);
     assert!(is_mean, "{found:?}");

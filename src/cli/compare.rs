@@ -141,7 +141,7 @@ impl<K: Kind> Arguments<K> {
     fn check(&self) -> Result<(), Box<dyn Error>> {
         given_once("policy", "policies", &self.policies)?;
         given_once("load", "loads", &self.loads)?;
-        if self.budget.replications() < 2 {
+        if self.budget.replications < 2 {
             return Err("a comparison requires at least 2 replications, because one is not enough to distinguish a difference from chance; omit `--replications` to use the default of 8".into());
         }
         let journal = self.journal_at().map(|output| Journal::path(output));

@@ -58,7 +58,8 @@ pub fn compare_over_loads<K: Rules, W: Queueing>(
     run: impl Fn(&NamedPolicy<K>, &W, bool, &mut dyn FnMut(Progress)) -> Result<RunOf<W>, String>,
     caller: &mut Caller<'_>,
 ) -> VerbResult<VerbOutput> {
-    let policies = NamedPolicy::<K>::resolve_all(comparing, Some(workload))?;
+    let (names, changes) = (comparing.policies, comparing.changes);
+    let policies = NamedPolicy::<K>::resolve_each(names, Some(workload), changes)?;
     let fitting: Vec<_> = policies.iter().map(|own| K::fits(own, workload)).collect();
     if fitting.iter().all(Result::is_err) {
         let mut misfits = fitting.iter().filter_map(|own| own.as_ref().err());

@@ -44,8 +44,8 @@ pub struct Claim<Q: Quantity> {
 }
 
 impl<Q: Quantity> Claim<Q> {
-    /// Creates a claim that has no confidence interval and is not about a probability. `time` is
-    /// the unit of time of the workload.
+    /// Creates a claim that has no confidence interval and is not about a probability, from a value
+    /// and the unit of time of the workload.
     pub fn new(
         quantity: Q,
         subject: Subject<'_>,
@@ -70,7 +70,7 @@ impl<Q: Quantity> Claim<Q> {
         }
     }
 
-    /// Returns the bits of `longer_than`, which can be used as the key of a hash map.
+    /// Returns the bits of `longer_than` as the key of a hash map.
     pub fn time(&self) -> Option<u64> {
         self.longer_than.map(f64::to_bits)
     }
@@ -123,25 +123,20 @@ impl<Q: Quantity> Claim<Q> {
         ];
         let named = keys.iter().filter(|(_, _, name, ..)| name.is_some());
         if named.count() > 1 {
-            findings.add(
-                "",
-                "names more than one of type, job and batch, expected one",
-            );
+            let message = "names more than one of type, job and batch, expected one";
+            findings.add("", message);
         }
         for (key, what, name, names, about) in keys {
-            match name {
-                Some(name) if !of.contains(&about) => {
-                    let expected = format!("none: the quantity is not defined for a {what}");
-                    findings.differs(key, format!("`{name}`"), expected);
+            let expected = match name {
+                Some(_) if !of.contains(&about) => {
+                    format!("none: the quantity is not defined for a {what}")
                 }
-                Some(name) if !names.contains(&name) => {
-                    findings.differs(key, format!("`{name}`"), format!("the name of a {what}"));
-                }
-                None if of == [about] => {
-                    findings.differs(key, "absent", format!("the name of a {what}"));
-                }
-                _ => {}
-            }
+                Some(name) if names.contains(&name) => continue,
+                None if of != [about] => continue,
+                _ => format!("the name of a {what}"),
+            };
+            let found = name.map_or("absent".into(), |name| format!("`{name}`"));
+            findings.differs(key, found, expected);
         }
         if let Some(name) = subject.server.filter(|name| !known.servers.contains(name)) {
             let expected = match known.servers {
@@ -186,7 +181,7 @@ impl<'a> Subject<'a> {
         batch: None,
     };
 
-    /// Creates the subject of one job type, or of all job types if `None`.
+    /// Creates the subject of one job type, or of all if it is `None`.
     pub fn of_type(name: impl Into<Option<&'a str>>) -> Self {
         Subject {
             job_type: name.into(),
@@ -203,7 +198,7 @@ impl<'a> Subject<'a> {
 /// The names that are allowed in a subject.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct KnownNames<'a> {
-    /// The server shapes. This is empty if there is only one server.
+    /// The server shapes, or none if there is only one server.
     pub servers: &'a [&'a str],
     /// The job types.
     pub types: &'a [&'a str],

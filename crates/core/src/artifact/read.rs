@@ -1,3 +1,4 @@
+use std::cmp::Ordering;
 use std::collections::HashMap;
 use std::path::Path;
 
@@ -64,13 +65,11 @@ pub struct Heading {
 /// Returns an error if there is no heading, or if the version is not [`VERSION`].
 pub fn heading(text: &str, name: &str) -> Result<Heading, ArtifactError> {
     let heading: Heading = read_shape(text, name)?;
-    if heading.version == VERSION {
-        return Ok(heading);
-    }
     let found = heading.version;
-    let (by, what_to_do) = match found < VERSION {
-        true => ("an earlier", "run synth again on its workload"),
-        false => ("a later", "install that one"),
+    let (by, what_to_do) = match found.cmp(&VERSION) {
+        Ordering::Equal => return Ok(heading),
+        Ordering::Less => ("an earlier", "run synth again on its workload"),
+        Ordering::Greater => ("a later", "install that one"),
     };
     let message = format!(
         "version {found} was written by {by} synth, but this one reads version {VERSION}: {what_to_do}"
@@ -126,16 +125,12 @@ impl<K: Content> Checked<K> {
     /// Reads and checks a policy file.
     ///
     /// # Errors
-    /// Returns an error if the file cannot be read, if it is a different kind of file or has
-    /// another shape, if it was edited after it was written, or if it is rejected by the checker.
+    /// Returns an error if the file cannot be read, and the errors of [`Checked::parse`].
     pub fn read(path: &Path) -> Result<Self, ArtifactError> {
         Self::read_with(path, Changes::Refused)
     }
 
-    /// Reads and checks a policy file. `changes` specifies if an edited file is accepted.
-    ///
-    /// # Errors
-    /// The errors are the same as for [`Checked::read`], unless edited files are accepted.
+    /// Reads a policy file like [`Checked::read`]. `changes` specifies if edits are accepted.
     pub fn read_with(path: &Path, changes: Changes) -> Result<Self, ArtifactError> {
         let name = display_name(path);
         let text = text_of(path).map_err(|source| ArtifactError::Io {
@@ -154,10 +149,7 @@ impl<K: Content> Checked<K> {
         Self::parse_with(text, name, Changes::Refused)
     }
 
-    /// Parses and checks a policy. `changes` specifies if an edited text is accepted.
-    ///
-    /// # Errors
-    /// The errors are the same as for [`Checked::parse`], unless edited texts are accepted.
+    /// Parses a policy like [`Checked::parse`]. `changes` specifies if edits are accepted.
     pub fn parse_with(text: &str, name: &str, changes: Changes) -> Result<Self, ArtifactError> {
         // A damaged policy still starts like JSON. It is parsed, so that its fault is reported.
         if !text.trim_start().starts_with('{')
@@ -169,7 +161,7 @@ impl<K: Content> Checked<K> {
             return Err(ArtifactError::OtherKind(format!("{name} is empty")));
         }
         let artifact: Artifact<K> = parse(text, name)?;
-        let finding = artifact.intact().err();
+        let finding = artifact.change();
         let changed = finding.is_some();
         let refused = finding.filter(|_| changes == Changes::Refused);
         let mut findings: Vec<Finding> = refused.into_iter().collect();
@@ -181,11 +173,10 @@ impl<K: Content> Checked<K> {
         Err(ArtifactError::Refused { path, findings })
     }
 
-    /// Checks a policy that was never written as a document. Its digest is not checked.
-    ///
-    /// # Errors
-    /// Returns all faults that were found.
+    /// Checks a policy that was never written as a document and returns all faults as an error. Its
+    /// digest is not checked.
     pub fn check(artifact: Artifact<K>) -> Result<Self, Vec<Finding>> {
+        const UNDERIVED: Grounds = Grounds::Trusted("not derived again by the checker");
         let (workload, mut rest) = artifact.examined()?;
         let entries = rest.iter().map(|noted| (&*noted.path, noted.grounds));
         let noted = HashMap::<&str, Grounds>::from_iter(entries);
@@ -216,8 +207,7 @@ impl<K: Content> Checked<K> {
         &self.claims
     }
 
-    /// Returns the reasons why the other statements were accepted, if they were checked or
-    /// deliberately not checked.
+    /// Returns the reasons why other statements were accepted or deliberately not checked.
     pub fn other_statements(&self) -> &[Examined] {
         &self.rest
     }
@@ -227,5 +217,3 @@ impl<K: Content> Checked<K> {
         self.changed
     }
 }
-
-const UNDERIVED: Grounds = Grounds::Trusted("not derived again by the checker");

@@ -18,7 +18,7 @@ const OF_TIME: &str = "time";
 /// Marks a definition whose variants can also be the only key of a map, such as `{erlang: {…}}`.
 pub(super) const KEYED: &str = "keyed";
 
-/// Creates the schema for the documents of several kinds.
+/// The schema for the documents of several kinds.
 pub struct Published {
     generator: SchemaGenerator,
     kinds: Vec<(&'static str, String)>,
@@ -192,9 +192,8 @@ fn time() -> String {
 
 fn choose(map: &mut Map<String, Json>) {
     let keyed = map.remove(KEYED);
-    let Some(variants) = map.get("oneOf").and_then(Json::as_array) else {
-        return;
-    };
+    let variants = map.get("oneOf").and_then(Json::as_array);
+    let variants = variants.map_or(&[][..], Vec::as_slice);
     let Some((tag, _)) = variants.first().and_then(constant) else {
         return;
     };

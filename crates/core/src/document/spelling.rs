@@ -69,8 +69,8 @@ impl Spelling {
     }
 }
 
-/// Converts `{erlang: {…}}` to `{law: erlang, …}`. A hyperexponential distribution that is given by
-/// numbers and not by lists is converted to the balanced one.
+/// Converts `{erlang: {…}}` to `{law: erlang, …}`. A hyperexponential distribution by numbers and
+/// not by lists becomes the balanced one.
 fn respell_law(law: &mut Node) {
     law.tag("law", |_| true);
     let has = |key| law.get(key).is_some();
@@ -85,8 +85,7 @@ fn respell_law(law: &mut Node) {
     }
 }
 
-/// Converts a time such as `4h` to a number in the unit of the document, if it is one. In a
-/// distribution, this converts the means, the ends of the range and the values.
+/// Converts a time such as `4h`, or all times of a distribution, to the unit of the document.
 fn respell_times(node: &mut Node, unit: &str) {
     let plain = |text: &str| time_in(text, unit).flatten().map(|time| time.to_string());
     node.change_texts(&plain);

@@ -1,37 +1,38 @@
-use std::ops::{Range, RangeInclusive};
+use std::ops::RangeInclusive;
 
 use super::format_number;
 
-/// The names of the units of time, with their length in seconds as a fraction.
-pub(super) const UNITS: [(&[&str], (u32, u32)); 6] = [
-    (&["us", "µs", "microsecond", "microseconds"], (1, 1_000_000)),
-    (&["ms", "millisecond", "milliseconds"], (1, 1000)),
-    (&["s", "sec", "second", "seconds"], (1, 1)),
-    (&["min", "minute", "minutes"], (60, 1)),
-    (&["h", "hour", "hours"], (3600, 1)),
-    (&["d", "day", "days"], (86_400, 1)),
+/// The names of the units of time, the names that are only allowed after a number, and the length
+/// in seconds as a fraction.
+pub(super) const UNITS: [(&[&str], &[&str], [u32; 2]); 7] = [
+    (
+        &["us", "µs", "microsecond", "microseconds"],
+        &[],
+        [1, 1_000_000],
+    ),
+    (&["ms", "millisecond", "milliseconds"], &[], [1, 1000]),
+    (&["s", "sec", "second", "seconds"], &["secs"], [1, 1]),
+    (&["min", "minute", "minutes"], &["m", "mins"], [60, 1]),
+    (&["h", "hour", "hours"], &["hr", "hrs"], [3600, 1]),
+    (&["d", "day", "days"], &[], [86_400, 1]),
+    (&[], &["w", "week", "weeks"], [604_800, 1]),
 ];
-
-pub(super) fn fraction_of(unit: &str) -> Option<(u32, u32)> {
-    let named = |(names, _): &&(&[&str], _)| names.contains(&unit);
-    UNITS.iter().find(named).map(|(_, fraction)| *fraction)
-}
 
 /// Returns the length of a unit of time in seconds, or `None` if it is not known.
 pub fn seconds_in(unit: &str) -> Option<f64> {
-    let (seconds, of) = fraction_of(unit)?;
-    Some(f64::from(seconds) / f64::from(of))
+    let (.., [seconds, of]) = UNITS.iter().find(|(names, ..)| names.contains(&unit))?;
+    Some(f64::from(*seconds) / f64::from(*of))
 }
 
-/// Formats a duration in a readable unit, or in its own unit if its length is not known.
+/// Formats a duration in the largest unit with at most one decimal place, or else with a value ≥ 3.
+/// The own unit is used if its length is not known.
 pub fn in_words(time: f64, unit: &str) -> String {
     let Some(second) = seconds_in(unit) else {
         return format!("{} {unit}", format_number(time));
     };
-    let readable = ["d", "h", "min"].map(|name| (name, seconds_in(name).unwrap_or(1.0)));
+    let readable = [("d", 86_400.0), ("h", 3600.0), ("min", 60.0)];
     let is_whole = |n: f64| (n * 10.0).fract() == 0.0;
     let seconds = time * second;
-    // Use the largest unit with at most one decimal place, or the largest unit with a value ≥ 3.
     let simple = |(_, own): &&(&str, f64)| seconds >= *own && is_whole(seconds / own);
     let several = |(_, own): &&(&str, f64)| seconds >= 3.0 * own;
     let found = readable.iter().find(simple);
@@ -48,9 +49,7 @@ pub fn instant(field: &[u8]) -> Option<f64> {
     let text = std::str::from_utf8(field).ok()?;
     let (date, clock) = text.split_once(['T', ' ']).unwrap_or((text, "00:00:00"));
     let date: Vec<&str> = date.split(['-', '/']).collect();
-    let [year, month, day] = date[..] else {
-        return None;
-    };
+    let [year, month, day]: [&str; 3] = date.try_into().ok()?;
     let year = digits(year, 4..=4, 1..=9999)?;
     let month = digits(month, 2..=2, 1..=12)?;
     let day = digits(day, 2..=2, 1..=31)?;
@@ -70,17 +69,14 @@ pub fn instant(field: &[u8]) -> Option<f64> {
     (day <= most).then_some(f64::from(days - 719_468) * 86_400.0 + seconds)
 }
 
-const PLAUSIBLE: Range<f64> = 631_152_000.0..4_102_444_800.0;
-
-/// Returns `true` if a number could be a time in a log: the number of seconds since 1970 of a time
-/// between 1990 and 2100.
+/// Returns `true` if a number of seconds since 1970 is a time between 1990 and 2100, which is
+/// plausible for a log.
 pub fn is_epoch(seconds: f64) -> bool {
-    PLAUSIBLE.contains(&seconds)
+    (631_152_000.0..4_102_444_800.0).contains(&seconds)
 }
 
-/// Reads a time between 1990 and 2100 that is written as one number: the digits of a date, or the
-/// seconds, milliseconds, microseconds or nanoseconds since 1970. Returns the number of seconds
-/// since 1970 and the name of the format.
+/// Reads a time between 1990 and 2100 that is written as one number: the digits of a date, or a
+/// time since 1970 in the units below. Returns the seconds since 1970 and the name of the format.
 ///
 /// A number of 8 or 10 digits can also be the seconds of another clock. The caller must decide.
 pub fn stamp(number: f64) -> Option<(f64, &'static str)> {

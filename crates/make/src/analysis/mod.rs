@@ -26,7 +26,7 @@ use crate::modulation::Modulation;
 use synth_multiresource::artifact::{Objective, Preemption};
 use synth_multiresource::workload::{JobType, Workload};
 use synth_queues::ctmc::{
-    MEMORY_LIMIT, ModulatedQueue, PhaseType, Qbd, QbdError, ResponseTimes, Stationary,
+    MEMORY_LIMIT, ModulatedQueue, PhaseType, Qbd, ResponseTimes, SolverError, Stationary,
     matrix_numbers, matrix_work, rounds, rounds::StationaryDistribution, staged_phases, staged_qbd,
 };
 
@@ -253,7 +253,7 @@ impl<'a> TypeQueue<'a> {
         if law.error() <= MEAN_ERROR.max(inherent) {
             Ok(law)
         } else {
-            Err(self.failed(QbdError::deep(law.error())))
+            Err(self.failed(SolverError::deep(law.error())))
         }
     }
 
@@ -264,7 +264,7 @@ impl<'a> TypeQueue<'a> {
         if mean >= offered * (1.0 - 1e-9) && mean.is_finite() {
             Ok(mean)
         } else {
-            Err(self.failed(QbdError::no_digit(mean)))
+            Err(self.failed(SolverError::no_digit(mean)))
         }
     }
 
@@ -290,7 +290,7 @@ impl<'a> TypeQueue<'a> {
     fn by_rounds<T>(
         &self,
         budget: f64,
-        solve: impl Fn(&ModulatedQueue<'_>) -> Result<T, rounds::RoundsError>,
+        solve: impl Fn(&ModulatedQueue<'_>) -> Result<T, SolverError>,
     ) -> Result<Option<T>, AnalysisError> {
         if !self.plan().0 {
             return Ok(None);

@@ -37,10 +37,9 @@ pub(super) fn gmres(right: &[f64], operator: impl Fn(&[f64]) -> Vec<f64>) -> Vec
         }
         let a = hessenberg[(k, k)];
         let radius = a.hypot(length);
-        let (c, s) = if radius > 0.0 {
-            (a / radius, length / radius)
-        } else {
-            (1.0, 0.0)
+        let (c, s) = match radius > 0.0 {
+            true => (a / radius, length / radius),
+            false => (1.0, 0.0),
         };
         rotations.push((c, s));
         hessenberg[(k, k)] = radius;
@@ -51,19 +50,11 @@ pub(super) fn gmres(right: &[f64], operator: impl Fn(&[f64]) -> Vec<f64>) -> Vec
         }
         basis.push(next / length);
     }
-    combination(&basis, &hessenberg, &target, rotations.len())
-}
-
-fn combination(
-    basis: &[DVector<f64>],
-    triangle: &DMatrix<f64>,
-    target: &DVector<f64>,
-    size: usize,
-) -> Vec<f64> {
+    let size = rotations.len();
     let mut weights = vec![0.0; size];
     for k in (0..size).rev() {
-        let known: f64 = (k + 1..size).map(|j| triangle[(k, j)] * weights[j]).sum();
-        let pivot = triangle[(k, k)];
+        let known: f64 = (k + 1..size).map(|j| hessenberg[(k, j)] * weights[j]).sum();
+        let pivot = hessenberg[(k, k)];
         if pivot != 0.0 {
             weights[k] = (target[k] - known) / pivot;
         }

@@ -23,8 +23,8 @@ pub struct ResponseTimes {
 /// The last positions are removed if their total probability is less than this.
 const NEGLIGIBLE: f64 = 1e-14;
 
-/// If the estimated work is more than this multiple of the budget, it is not started. A smaller
-/// excess may be acceptable, because positions are removed on the way.
+/// Work above this multiple of the budget is not started. A smaller excess may be acceptable,
+/// because positions are removed on the way.
 const HOPELESS: f64 = 4.0;
 
 fn shorten(law: &mut [Vec<f64>], mass: f64) {
@@ -37,8 +37,12 @@ fn shorten(law: &mut [Vec<f64>], mass: f64) {
         }
         length -= 1;
     }
-    law.iter_mut()
-        .for_each(|of_state| of_state.truncate(length));
+    truncate(law, length);
+}
+
+fn truncate(law: &mut [Vec<f64>], length: usize) {
+    let states = law.iter_mut();
+    states.for_each(|of_state| of_state.truncate(length));
 }
 
 /// The minimum probability for which a time can be computed.
@@ -80,9 +84,7 @@ impl ResponseTimes {
             std::mem::swap(&mut now, &mut next);
             if after.len() % 16 == 0 {
                 shorten(&mut now, NEGLIGIBLE);
-                let length = now[0].len();
-                next.iter_mut()
-                    .for_each(|of_state| of_state.truncate(length));
+                truncate(&mut next, now[0].len());
             }
         }
         Some(ResponseTimes {
@@ -111,15 +113,14 @@ impl ResponseTimes {
 
     #[cfg(test)]
     pub(super) fn mean(&self) -> f64 {
-        let [.., before, last] = self.after[..] else {
+        let [until @ .., before, last] = &self.after[..] else {
             return f64::NAN;
         };
-        let rest = if last > 1e-12 {
-            last / (1.0 - last / before)
-        } else {
-            0.0
+        let rest = match *last > 1e-12 {
+            true => last / (1.0 - last / before),
+            false => 0.0,
         };
-        (self.after[..self.after.len() - 1].iter().sum::<f64>() + rest) / self.rate
+        (until.iter().sum::<f64>() + before + rest) / self.rate
     }
 
     /// Returns the time until a fraction `p ≤ 0.99` of the jobs have left.
@@ -186,10 +187,9 @@ impl<'a, 'b> Walk<'a, 'b> {
         self.queue.service_rate() / self.rate
     }
 
-    /// Corrects the positions `p < c`, where the tagged job is being served. All `c` services have
-    /// been counted as services of jobs ahead, but there are only `p` jobs ahead. One service is of
-    /// the job itself, and the other services are of jobs behind it or of no job. Returns the
-    /// probability that the service is of the job itself.
+    /// Corrects the positions `p < c`, where the tagged job is being served: only `p` of the `c`
+    /// services are of jobs ahead, as they have been counted. One is of the job itself, and the
+    /// others are of jobs behind it or of no job. Returns the probability of its own service.
     fn correct(&self, s: usize, old: &[f64], new: &mut [f64]) -> f64 {
         let servers = self.queue.servers()[s] as usize;
         let mut gone = 0.0;

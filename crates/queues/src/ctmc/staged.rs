@@ -56,15 +56,9 @@ impl PhaseType {
         begins.map(|(p, moment)| p * moment).sum()
     }
 
-    /// Returns the distribution of the sum of two independent times, in the order that needs fewer
-    /// stages.
+    /// Returns the distribution of the sum of two independent times with the fewest stages.
     pub fn plus(&self, other: &Self) -> Self {
-        let (first, second) = (self.then(other), other.then(self));
-        if second.rates.len() < first.rates.len() {
-            second
-        } else {
-            first
-        }
+        std::cmp::min_by_key(self.then(other), other.then(self), |sum| sum.rates.len())
     }
 
     /// Each stage has at most one successor. If the first distribution can end early or the second
@@ -239,10 +233,8 @@ impl<'a, 'b> Chain<'a, 'b> {
                 if jobs <= self.most {
                     level.down.push((from, self.phase(s, after), rate));
                 } else {
-                    let started = self.started(s, &after);
-                    level
-                        .down
-                        .extend(started.map(|(to, p)| (from, to, rate * p)));
+                    let ends = self.started(s, &after).map(|(to, p)| (from, to, rate * p));
+                    level.down.extend(ends);
                 }
             }
         }
@@ -250,7 +242,5 @@ impl<'a, 'b> Chain<'a, 'b> {
 }
 
 fn with(stages: &Stages, stage: u8) -> Stages {
-    let mut all = stages.clone();
-    all.push(stage);
-    all
+    [&stages[..], &[stage]].concat()
 }

@@ -108,7 +108,7 @@ impl Part {
 pub(super) struct Faults<'a> {
     part: Part,
     pub owner: &'a str,
-    time_unit: &'a str,
+    pub time_unit: &'a str,
     pub found: Vec<Fault>,
 }
 
@@ -131,10 +131,9 @@ impl<'a> Faults<'a> {
             Part::Other(name) => format!("the {name}"),
             part => format!("{}s", part.noun()),
         };
-        let message = format!(
-            "the distribution of {law} of {} is out of the range of numbers",
-            self.owner
-        );
+        let owner = self.owner;
+        let message =
+            format!("the distribution of {law} of {owner} is out of the range of numbers");
         let help = "check its numbers, or choose another unit";
         self.add(Place::DOCUMENT, message, help);
     }
@@ -169,11 +168,8 @@ impl<'a> Faults<'a> {
 
     fn check_mean(&mut self, mean: Decimal) {
         if mean <= Decimal::ZERO {
-            let message = format!(
-                "mean {} of {} is {mean}, expected a number > 0",
-                self.part.noun(),
-                self.owner
-            );
+            let (noun, owner) = (self.part.noun(), self.owner);
+            let message = format!("mean {noun} of {owner} is {mean}, expected a number > 0");
             let help = format!("write the mean {}, in {}", self.time(), self.time_unit);
             self.add(place!("mean"), message, help);
         }
@@ -242,7 +238,7 @@ impl<'a> Faults<'a> {
         } else if is_time {
             self.check_entries("values", values, |x| x >= 0.0, "a number ≥ 0", &help);
         } else {
-            self.check_entries("values", values, |x| x > 0.0, "a number > 0", &help);
+            self.check_positive("values", values, &help);
         }
         if let Some(probabilities) = probabilities {
             self.check_probabilities(probabilities, values.len(), "value");
@@ -263,16 +259,12 @@ impl<'a> Faults<'a> {
 
     fn check_sum(&mut self, probabilities: &[Decimal], of: &str) {
         let help = format!("write the probability of that {of}, or delete the {of}");
-        let positive = |p: f64| p > 0.0;
-        let expected = "a number > 0";
-        let sound = self.check_entries("probabilities", probabilities, positive, expected, &help);
+        let sound = self.check_positive("probabilities", probabilities, &help);
         let sum: BigRational = probabilities.iter().map(|p| p.exact()).sum();
         if sound && !sum.is_one() {
             let near: f64 = probabilities.iter().map(|p| p.value()).sum();
-            let message = format!(
-                "probabilities of {} sum to {near}, expected 1 exactly",
-                self.whose()
-            );
+            let whose = self.whose();
+            let message = format!("probabilities of {whose} sum to {near}, expected 1 exactly");
             let help = "correct one of them: they are read as exact decimals";
             self.add(place!("probabilities"), message, help);
         }
@@ -315,9 +307,13 @@ impl<'a> Faults<'a> {
         self.found.len() == before
     }
 
+    fn check_positive(&mut self, key: &'static str, entries: &[Decimal], help: &str) -> bool {
+        self.check_entries(key, entries, |x| x > 0.0, "a number > 0", help)
+    }
+
     fn check_means(&mut self, means: &[Decimal]) {
         let help = format!("write the mean time spent there, in {}", self.time_unit);
-        self.check_entries("means", means, |m| m > 0.0, "a number > 0", &help);
+        self.check_positive("means", means, &help);
     }
 
     fn check_branches(&mut self, probabilities: &[Decimal], means: &[Decimal]) {
@@ -332,22 +328,22 @@ impl<'a> Faults<'a> {
     }
 
     fn check_stages(&mut self, means: &[Decimal], onward: &[Decimal]) {
-        let (ways, why) = (
-            means.len().saturating_sub(1),
-            "one for each stage but the last",
-        );
+        let ways = means.len().saturating_sub(1);
+        let why = "one for each stage but the last";
         if !self.check_length(place!("means"), means.len(), 1..=MOST_STAGES, "")
             || !self.check_length(place!("onward"), onward.len(), ways..=ways, why)
         {
             return;
         }
         self.check_means(means);
+        let is_sound = |q: f64| q > 0.0 && q <= 1.0;
+        let help = "write the probability that the next stage follows; if it never does, remove the remaining stages";
         self.check_entries(
             "onward",
             onward,
-            |q| q > 0.0 && q <= 1.0,
+            is_sound,
             "a probability > 0 and ≤ 1",
-            "write the probability that the next stage follows; if it never does, remove the remaining stages",
+            help,
         );
     }
 }

@@ -49,7 +49,6 @@ impl CommonModulation {
         (process.dispersion() - 1.0) / process.rate()
     }
 
-    /// Returns a process with the rates `f`, which is used for all computations about the chain.
     fn process(&self) -> ArrivalProcess {
         ArrivalProcess::MarkovModulated {
             rates: self.factors.clone(),
@@ -65,13 +64,12 @@ impl CommonModulation {
             "give one state a factor > 0",
         ];
         if faults.check_states("factors", &self.factors, help) {
-            faults.check_switching(&self.switching, self.factors.len(), time_unit);
+            faults.check_switching(&self.switching, self.factors.len());
         }
         faults.found
     }
 
-    /// Returns a fault if the state changes so often, compared with `arrivals` \[1/time\], that the
-    /// modulation has no effect on jobs.
+    /// Returns a fault if the state changes much more often than `arrivals` \[1/time\].
     pub fn pace_faults(&self, arrivals: f64, time_unit: &str) -> Vec<Fault> {
         let mut faults = named(time_unit);
         let help = "omit `modulation`: with such fast switching only the mean rate matters";
@@ -79,8 +77,7 @@ impl CommonModulation {
         faults.found
     }
 
-    /// Returns `true` if all values that are computed from a modulation without faults are finite,
-    /// when the arrival rate is `arrivals` \[1/time\].
+    /// Returns `true` if all computed values are finite for this arrival rate \[1/time\].
     pub fn in_range(&self, arrivals: f64) -> bool {
         let fastest = self.relative_factors().into_iter().fold(0.0, f64::max);
         self.process().in_range()

@@ -128,10 +128,9 @@ impl ArrivalProcess {
     /// Returns the stationary distribution of the modulating chain, or `[1]` if there is none.
     pub fn stationary_distribution(&self) -> Vec<f64> {
         match self {
+            // Only a workload that has not been checked can have a reducible chain.
             Self::MarkovModulated { switching, .. } => {
-                let found = stationary(&chain(switching));
-                // Only a workload that has not been checked can have a reducible chain.
-                found.unwrap_or_else(|_| vec![f64::NAN; switching.len()])
+                stationary(&chain(switching)).unwrap_or_else(|_| vec![f64::NAN; switching.len()])
             }
             _ => vec![1.0],
         }
@@ -164,19 +163,21 @@ impl ArrivalProcess {
     }
 
     fn batch_moment(&self, n: i32) -> f64 {
-        let (sizes, probabilities) = match self {
-            Self::Renewal { batch, .. } => return f64::from(*batch).powi(n),
+        let power = |size: &u32| f64::from(*size).powi(n);
+        match self {
+            Self::Renewal { batch, .. } => power(batch),
             Self::Batches {
                 sizes,
-                probabilities,
+                probabilities: Some(p),
                 ..
-            } => (sizes, probabilities),
-            _ => return 1.0,
-        };
-        let powers = sizes.iter().map(|size| f64::from(*size).powi(n));
-        match probabilities {
-            Some(probabilities) => powers.zip(probabilities).map(|(b, p)| p.value() * b).sum(),
-            None => powers.sum::<f64>() / sizes.len() as f64,
+            } => {
+                let pairs = sizes.iter().map(power).zip(p);
+                pairs.map(|(b, p)| p.value() * b).sum()
+            }
+            Self::Batches { sizes, .. } => {
+                sizes.iter().map(power).sum::<f64>() / sizes.len() as f64
+            }
+            _ => 1.0,
         }
     }
 

@@ -1,8 +1,7 @@
 //! This module defines the distributions of the sizes of jobs and of the times between arrivals.
 //!
 //! If an exact result depends on more than the mean, the distribution must be phase-type
-//! ([`SizeDistribution::phases`]). All other distributions can only be simulated. The parameters
-//! are stored as they are written, and all other values are computed when they are needed.
+//! ([`SizeDistribution::phases`]). All other distributions can only be simulated.
 
 use num_rational::BigRational;
 use num_traits::{FromPrimitive, Num};
@@ -274,9 +273,8 @@ impl SizeDistribution {
     /// positive and finite.
     pub fn in_range(&self) -> bool {
         let sound = |x: &f64| *x > 0.0 && x.is_finite();
-        let stages = self.phases().is_none_or(|law| {
-            law.rates.iter().all(sound) && law.initial.iter().all(|p| p.is_finite())
-        });
+        let law = self.phases().unwrap_or_default();
+        let stages = law.rates.iter().all(sound) && law.initial.iter().all(|p| p.is_finite());
         // The extreme samples are 12 standard deviations, 700 means, and `1e-20` of the mean.
         let ends = match self {
             Self::Lognormal { mean, scv } => {
@@ -315,10 +313,8 @@ pub(super) fn average<N: Num + FromPrimitive>(
     terms.fold(N::zero(), |sum, term| sum + term)
 }
 
-/// Returns the probabilities and the means of two branches with `p₁m₁ = p₂m₂`.
-///
-/// For `x = (scv−1)/(scv+1)`, the probabilities are `p = (1 ± √x)/2`. To avoid cancellation, the
-/// smaller one is computed as `p₂ = 1/((scv+1)(1+√x))`.
+/// Returns the probabilities `p = (1 ± √x)/2` with `x = (scv−1)/(scv+1)` and the means of two
+/// branches with `p₁m₁ = p₂m₂`. To avoid cancellation, `p₂ = 1/((scv+1)(1+√x))`.
 pub(super) fn balanced(mean: f64, scv: f64) -> (Vec<f64>, Vec<f64>) {
     let root = ((scv - 1.0) / (scv + 1.0)).sqrt();
     let probabilities = vec![f64::midpoint(1.0, root), 1.0 / (scv + 1.0) / (1.0 + root)];

@@ -17,16 +17,12 @@ pub struct KindMeasurements<'a, M, C> {
     /// The fractions that are measured for each part.
     pub shares: &'a [Shares<M, C>],
     /// The counts and their names.
-    pub counts: &'a [(&'static str, CountOfRun<M, C>)],
+    pub counts: &'a [(&'static str, fn(&Run<M, C>) -> u64)],
     /// The frequencies per unit of time and their names.
-    pub frequencies: &'a [(&'static str, OfRun<M, C>)],
+    pub frequencies: &'a [(&'static str, fn(&Run<M, C>) -> Option<Estimate>)],
     /// Returns the recorded schedule of a run, and removes it from the run.
     pub take_stretch: fn(&mut Run<M, C>) -> Option<Stretch>,
 }
-
-pub(super) type CountOfRun<M, C> = fn(&Run<M, C>) -> u64;
-
-pub(super) type OfRun<M, C> = fn(&Run<M, C>) -> Option<Estimate>;
 
 /// A fraction that is measured for each part.
 #[derive(Clone, Copy, Debug)]
@@ -263,10 +259,8 @@ impl<M, C> Compared<'_, M, C> {
             let point = |load: &f64| Some(Point::new(*load, of(run(*load)?)?));
             let points = loads.iter().filter_map(point).collect();
             let mut curve = Curve::new(n, self.comparison.titled(name), points);
-            curve.unstable.clone_from(&loads);
-            curve
-                .unstable
-                .retain(|load| self.comparison.unstable(name, *load));
+            let is_unstable = |load: &&f64| self.comparison.unstable(name, **load);
+            curve.unstable.extend(loads.iter().filter(is_unstable));
             curve
         };
         let curves = self.comparison.names().enumerate().map(curve);
@@ -278,8 +272,10 @@ impl<M, C> Compared<'_, M, C> {
         let figure = |load: &f64| {
             let title = format!("Jobs in the system at {}", self.place(*load));
             let curve = |(n, name): (usize, &str)| {
-                let run = self.comparison.run(name, *load);
-                let points = run.map_or(Vec::new(), trajectory);
+                let points = self
+                    .comparison
+                    .run(name, *load)
+                    .map_or(Vec::new(), trajectory);
                 Curve::line(n, self.comparison.titled(name), points)
             };
             let curves = self.comparison.names().enumerate().map(curve);
@@ -352,9 +348,8 @@ impl<M, C> Compared<'_, M, C> {
         ]
     }
 
-    /// The value of `stable` is 1 if the policy has means, and 0 if it is unstable.
-    /// `ratio_to_fastest` is the ratio to the fastest policy at this load. Its interval holds
-    /// simultaneously with the other intervals at this load.
+    /// The value of `stable` is 1 if the policy has means, and 0 if it is unstable. The intervals
+    /// of `ratio_to_fastest` hold simultaneously at each load.
     fn numbers(&self) -> Numbers {
         let (mut numbers, time) = (Numbers::new(&["load", "policy", "type"]), self.unit);
         let flag = |is: bool| f64::from(u8::from(is));
@@ -408,8 +403,8 @@ impl<M, C> Compared<'_, M, C> {
         numbers
     }
 
-    /// Returns the ratio of the mean response time to that of the fastest policy at this load, and
-    /// its half-width. It is `None` for the fastest policy.
+    /// Returns the ratio of the mean response times of a cell and of the fastest policy at its load,
+    /// and the half-width. It is `None` for the fastest policy.
     fn to_fastest(&self, cell: &sweep::Cell<M, C>) -> Option<(f64, f64)> {
         let mut rankings = self.comparison.rankings.iter();
         let at = rankings.find(|at| at.load.to_bits() == cell.load.to_bits())?;

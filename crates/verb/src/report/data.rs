@@ -17,7 +17,7 @@ pub struct Report {
     pub warnings: Vec<String>,
     /// The tables and figures.
     pub sections: Vec<Section>,
-    /// The terms and explanations of how the numbers were computed, which are only shown on pages.
+    /// The terms that explain how the numbers were computed, which are only shown on pages.
     pub method: Vec<(&'static str, String)>,
     /// The command that reproduces the report, without the files that it is written to.
     pub command: String,
@@ -55,13 +55,10 @@ impl Numbers {
         let values = value.into().values().filter(|own| own[0].is_finite());
         let Some(values) = values else { return };
         let Column { name, unit } = of.into();
-        let values = values.map(|own| match own.is_finite() {
-            true => own.to_string(),
-            false => String::new(),
-        });
+        let text = |own: f64| own.is_finite().then(|| own.to_string()).unwrap_or_default();
         let keys = keys.iter().map(|own| (*own).to_owned());
-        self.lines
-            .push(chain!(keys, [name], values, [unit]).collect());
+        let line = chain!(keys, [name], values.map(text), [unit]);
+        self.lines.push(line.collect());
     }
 
     /// Adds the median and the 95th and 99th percentiles of a quantity.
@@ -283,7 +280,7 @@ impl Section {
         }
     }
 
-    /// Creates a section with those of the figures that are not `None`. It is only shown on pages.
+    /// Creates a section with the figures that are not `None`. It is only shown on pages.
     pub fn of_figures(
         title: impl Into<String>,
         note: impl Into<String>,
@@ -310,14 +307,10 @@ impl Section {
         self.rows.is_empty() && self.figures.is_empty() && is_silent
     }
 
-    /// Returns the heads and the cells as they are displayed. Columns without any value are
-    /// omitted.
+    /// Returns the heads and the cells as they are displayed, without columns that have no value.
     pub(super) fn shown(&self) -> Shown {
         let cells = |n: usize| self.rows.iter().filter_map(move |row| row.get(n));
-        let mut shown = Shown {
-            heads: Vec::new(),
-            rows: vec![Vec::new(); self.rows.len()],
-        };
+        let (mut heads, mut rows) = (Vec::new(), vec![Vec::new(); self.rows.len()]);
         for (n, column) in self.columns.iter().enumerate() {
             if cells(n).all(Cell::is_blank) {
                 continue;
@@ -333,23 +326,20 @@ impl Section {
                 }
             };
             let is_words = column.unit.is_empty();
-            shown
-                .heads
-                .push((format!("{}{unit}", column.name), is_words));
-            for (own, row) in shown.rows.iter_mut().zip(&self.rows) {
-                let class = match row.get(n) {
+            heads.push((format!("{}{unit}", column.name), is_words));
+            for (own, row) in rows.iter_mut().zip(&self.rows) {
+                let cell = row.get(n);
+                let class = match cell {
                     Some(Cell::Best(_)) => "best",
                     Some(Cell::Text(_)) if is_words => "words",
                     Some(Cell::Text(_)) => "none",
                     _ => "",
                 };
-                let text = row
-                    .get(n)
-                    .map_or(String::new(), |cell| cell.text(&column.unit, factor));
+                let text = cell.map_or(String::new(), |cell| cell.text(&column.unit, factor));
                 own.push((text, class));
             }
         }
-        shown
+        Shown { heads, rows }
     }
 
     pub(super) fn keys(&self) -> Vec<&(String, Picture)> {

@@ -26,8 +26,7 @@ use super::{Reward, TAIL};
 use crate::ctmc::bisection::bisected;
 use crate::ctmc::modulated::{MEMORY_LIMIT, ModulatedQueue};
 
-/// Probabilities below this multiple of the mean number of arrivals in a round (but at most of 1)
-/// are removed.
+/// Probabilities below this multiple of min(1, mean number of arrivals in a round) are removed.
 const TINY: f64 = 1e-30;
 
 struct Stage {
@@ -54,8 +53,7 @@ pub struct Stages<'a> {
     /// For each stage, the distribution of the net change until state 0 if all servers are busy.
     changes: Vec<Row>,
     levels: usize,
-    /// With at least this many jobs, no server becomes idle before state 0 is entered. It is at
-    /// most the number of levels.
+    /// With at least this many jobs (or all levels), no server is idle before state 0 is entered.
     full: usize,
     /// The distribution of the number of jobs at the start of a round, up to a factor.
     starts: Vec<f64>,
@@ -134,10 +132,9 @@ impl<'a> Stages<'a> {
         let (lambda, d) = (self.queue.arrival_rate(), stage.full_speed());
         let half = 0.5 * (stage.leaving + d - lambda);
         let root = (half * half + stage.leaving * lambda).sqrt();
-        let excess = if half > 0.0 {
-            half + root
-        } else {
-            stage.leaving * lambda / (root - half)
+        let excess = match half > 0.0 {
+            true => half + root,
+            false => stage.leaving * lambda / (root - half),
         };
         let pivot = lambda + excess;
         let (up, down) = (lambda / pivot, d / pivot);
@@ -151,9 +148,9 @@ impl<'a> Stages<'a> {
         Some(row)
     }
 
-    /// Returns the rate `ln z` at which the distribution of the levels decays, or `None` if it does
-    /// not decay. `z > 1` is the solution of `F(z) = 1`, where `F` is the generating function of
-    /// the net change in a round in which all servers are busy.
+    /// Returns the rate `ln z` at which the distribution of the levels decays, if it does. `z > 1`
+    /// is the solution of `F(z) = 1`, where `F` is the generating function of the net change in a
+    /// round in which all servers are busy.
     fn decay(&self) -> Option<f64> {
         let lambda = self.queue.arrival_rate();
         let bound = |stage: &Stage| (stage.leaving + stage.full_speed()) / lambda;
@@ -217,13 +214,16 @@ impl<'a> Stages<'a> {
         let (pivots, falls) = pivots(stage, lambda, self.full);
         let mut rows: Vec<Row> = Vec::with_capacity(self.full + 1);
         for q in 0..self.full {
-            let onward = self.onward(stage, q);
-            let ends = onward.iter().filter(|(to, ..)| *to == 0);
-            let ends = ends.map(|&(_, rate, q)| (rate, Row::unit(q as isize)));
+            let (ends, further): (Vec<_>, Vec<_>) = self
+                .onward(stage, q)
+                .into_iter()
+                .partition(|(to, ..)| *to == 0);
+            let ends = ends
+                .iter()
+                .map(|&(_, rate, q)| (rate, Row::unit(q as isize)));
             let ends: Vec<(f64, Row)> = ends.collect();
             let mut parts: Vec<(f64, &Row)> = ends.iter().map(|(rate, row)| (*rate, row)).collect();
-            let further = onward.iter().filter(|(to, ..)| *to > 0);
-            parts.extend(further.map(|&(to, rate, q)| (rate, &later[to][q])));
+            parts.extend(further.iter().map(|&(to, rate, q)| (rate, &later[to][q])));
             if q > 0 {
                 parts.push((falls[q], &rows[q - 1]));
             }
@@ -346,11 +346,7 @@ fn stages(queue: &ModulatedQueue<'_>) -> Option<Vec<Stage>> {
     let states = queue.servers().len();
     let stage = |s: usize| Stage {
         servers: queue.servers()[s] as usize,
-        service: if queue.drains(s) {
-            0.0
-        } else {
-            queue.service_rate()
-        },
+        service: queue.independent_rate_of_server(s),
         leaving: 0.0,
         exits: Vec::new(),
         needed_by: usize::MAX,
@@ -387,8 +383,7 @@ fn arrivals_a_round(queue: &ModulatedQueue<'_>, stages: &[Stage]) -> f64 {
     queue.arrival_rate() * length
 }
 
-/// Computes `x_k = y_k + ratio x_{k−1}` until it is tiny, or returns `None` if there are too many
-/// values.
+/// Computes `x_k = y_k + ratio x_{k−1}` until it is tiny. Returns `None` for too many values.
 fn extend(values: &mut Vec<f64>, ratio: f64, tiny: f64) -> Option<()> {
     let mut before = 0.0;
     for v in values.iter_mut() {

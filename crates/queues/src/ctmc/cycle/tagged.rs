@@ -53,9 +53,8 @@ pub(super) fn work(queue: &ModulatedQueue<'_>, times: &[f64], ahead: f64) -> f64
 /// Returns the rate of the uniformized events, and the exit rate of each state \[1/time\].
 fn rates(queue: &ModulatedQueue<'_>) -> (f64, Vec<f64>) {
     let states = queue.servers().len();
-    let mut leaving: Vec<f64> = (0..states)
-        .map(|s| queue.independent_service_rate(s))
-        .collect();
+    let own = (0..states).map(|s| queue.independent_service_rate(s));
+    let mut leaving: Vec<f64> = own.collect();
     for (edge, _) in queue.edges() {
         leaving[edge.from] += edge.rate;
     }

@@ -3,8 +3,8 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
 use clap::Args;
-use synth_core::artifact::{Artifact, ArtifactError, Changes, Checked, Content, Finding};
-use synth_core::document::{digest, display_name, exists, suggest, text_of};
+use synth_core::artifact::{Artifact, Changes, Checked, Content, Finding, read_text};
+use synth_core::document::{digest, exists, suggest};
 use synth_simulation::sweep::{Comparing, Information, PolicyEntry, Whole};
 use synth_simulation::{Ending, Run, Settings};
 
@@ -27,8 +27,7 @@ pub trait Rules: Copy + 'static {
     /// The names of the rules, one per line: the name and its parameters, a bar, and a description.
     const RULES: &'static str = "";
 
-    /// Returns the rule with this name, which may depend on the workload, or the reason why there
-    /// is none.
+    /// Returns the rule with this name, which may depend on the workload, or why there is none.
     fn rule(name: &str, workload: Option<&WorkloadOf<Self>>) -> Result<Self::Rule, String>;
 
     /// Returns the part of a policy name that is the name of a file.
@@ -68,16 +67,14 @@ pub trait Kind: Rules {
     /// The additional arguments for the comparison of policies.
     type ComparisonArgs: Args + NamesFiles;
 
-    /// The examples at the end of the help. Each example is a command, whose lines have at most 78
-    /// characters, with its description below.
+    /// The examples at the end of the help: commands, in lines of at most 78 characters, each with
+    /// its description below.
     const EXAMPLES: &'static str = "";
     /// The additional verbs of this kind.
     const VERBS: &'static [Verb] = &[];
 
-    /// Creates a policy that is accepted by the checker.
-    ///
-    /// # Errors
-    /// Returns an error if the arguments cannot be combined, or do not apply to the workload.
+    /// Creates a policy that is accepted by the checker. It is an error if the arguments cannot be
+    /// combined, or do not apply to the workload.
     fn synthesize(
         workload: &WorkloadOf<Self>,
         args: &Self::SynthesisArgs,
@@ -102,11 +99,9 @@ pub trait Kind: Rules {
     /// Describes the purpose, the behavior and the guarantees of a policy.
     fn show(policy: &FileOf<Self>) -> Report;
 
-    /// Simulates a policy, which is a file or the name of a rule, and checks its claims. If a claim
-    /// is refuted, the output is negative. Most implementations call [`simulate_policy`].
-    ///
-    /// # Errors
-    /// Returns an error if the policy is not found or is rejected, or cannot run on the workload.
+    /// Simulates a policy, which is a file or the name of a rule, and checks its claims, usually by
+    /// [`simulate_policy`]. The output is negative if a claim is refuted. It is an error if the
+    /// policy is not found or is rejected, or cannot run on the workload.
     fn simulate(
         name: &str,
         workload: Option<WorkloadOf<Self>>,
@@ -115,7 +110,7 @@ pub trait Kind: Rules {
         caller: &mut Caller<'_>,
     ) -> VerbResult<VerbOutput>;
 
-    /// Compares policies. If the workload has queues, they are compared at several loads.
+    /// Compares policies, at several loads if the workload has queues.
     ///
     /// # Errors
     /// Returns an error if a policy is not found or is rejected, if a load is not possible, or if
@@ -147,10 +142,7 @@ pub struct NamedPolicy<K: Rules> {
 }
 
 impl<K: Rules> NamedPolicy<K> {
-    /// Returns the rule or reads the policy file. `changes` specifies if edits are accepted.
-    ///
-    /// # Errors
-    /// Returns an error if there is no such rule and no such file, or if the file is rejected.
+    /// Returns the rule, or reads the policy file like [`read_policy`].
     pub fn resolve(
         name: &str,
         workload: Option<&WorkloadOf<K>>,
@@ -317,11 +309,7 @@ pub fn read_policy<K: Content>(
     if !exists(file) {
         return refuse(format!("there is no policy file {name}, and {unnamed}"));
     }
-    let path = display_name(file);
-    let text = text_of(file).map_err(|source| ArtifactError::Io {
-        path: path.clone(),
-        source,
-    })?;
+    let (path, text) = read_text(file)?;
     let checked = Checked::parse_with(&text, &path, changes)?;
     Ok((checked, digest(&text)))
 }

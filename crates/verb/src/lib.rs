@@ -2,8 +2,7 @@
 //!
 //! A verb is a subcommand, such as `simulate`. It returns its results as values and prints nothing.
 //!
-//! - A kind of workload implements [`Rules`] and [`Kind`], which create, check, describe, simulate
-//!   and compare policies.
+//! - A kind of workload implements [`Rules`] and [`Kind`]: it creates and simulates policies.
 //! - A [`Verb`] is registered with the type of its arguments, which implements [`RunVerb`]. The
 //!   [`Caller`] is told about the progress.
 //! - The result is a [`VerbOutput`], whose [`Report`](report::Report) can be a table, an HTML page

@@ -85,8 +85,8 @@ impl<Q: Quantity> Claim<Q> {
         }
     }
 
-    /// Checks that a claim has a known subject and the right unit, is not about a probability, and
-    /// is not in `seen`, which contains the claims before it. Returns `true` if it is valid.
+    /// Returns `true` if a claim has a known subject and the right unit, is not a probability, and
+    /// is not in `seen`, which contains the claims before it.
     pub fn check_plain<'a>(
         &'a self,
         path: &str,
@@ -242,19 +242,6 @@ pub enum ArrivalAssumption {
     Poisson,
 }
 
-/// The properties of the distributions of a workload that are relevant for its claims.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct DistributionProperties {
-    /// `true` if all sizes are exponential.
-    pub exponential: bool,
-    /// `true` if all sizes are phase-type. This includes exponential sizes.
-    pub phase_type: bool,
-    /// `true` if all sizes are independent.
-    pub independent: bool,
-    /// `true` if all arrivals are Poisson.
-    pub poisson: bool,
-}
-
 /// The assumptions of a claim that are not met, so that it is only an approximation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ViolatedAssumptions {
@@ -267,16 +254,17 @@ pub struct ViolatedAssumptions {
 }
 
 impl<C> HoldsFor<C> {
-    /// Returns the assumptions that are not met by these properties.
-    pub fn unmet(&self, laws: DistributionProperties) -> ViolatedAssumptions {
+    /// Returns the assumptions that are not met. `is_met` checks the size distributions, and the
+    /// others are `true` if all sizes are independent and if all arrivals are Poisson.
+    pub fn unmet(
+        &self,
+        is_met: impl FnOnce(SizeAssumption) -> bool,
+        (are_independent, are_poisson): (bool, bool),
+    ) -> ViolatedAssumptions {
         ViolatedAssumptions {
-            sizes: match self.sizes {
-                Some(SizeAssumption::Exponential) => !laws.exponential,
-                Some(SizeAssumption::PhaseType) => !laws.phase_type,
-                None => false,
-            },
-            independence: self.sizes.is_some() && !laws.independent,
-            arrivals: self.arrivals.is_some() && !laws.poisson,
+            sizes: self.sizes.is_some_and(|assumed| !is_met(assumed)),
+            independence: self.sizes.is_some() && !are_independent,
+            arrivals: self.arrivals.is_some() && !are_poisson,
         }
     }
 }

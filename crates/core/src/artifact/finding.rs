@@ -85,7 +85,7 @@ impl Findings {
         });
     }
 
-    /// Adds a fault that contains the value found and the value expected.
+    /// Adds a fault with the value found and the value expected.
     pub fn differs(&mut self, path: impl AsRef<str>, found: impl Display, expected: impl Display) {
         self.add(path, format!("{found}, expected {expected}"));
     }

@@ -1,9 +1,8 @@
 //! This module defines the documents of policies, and the claims that are checked by a checker.
 //!
-//! The code that creates policies and the code that executes them (online rules, the simulator, and
-//! production schedulers) only share this document. Each kind of workload defines the [`Content`]
-//! of its [`Artifact`]. Unknown fields are rejected, and any change of the shape changes
-//! [`VERSION`].
+//! It is all that is shared by the code that creates policies and the code that executes them
+//! (online rules, the simulator, and schedulers). Each kind of workload defines the [`Content`] of
+//! its [`Artifact`]. Unknown fields are rejected, and changes of the shape change [`VERSION`].
 
 mod claim;
 mod finding;
@@ -12,13 +11,13 @@ mod read;
 mod seal;
 
 pub use claim::{
-    ArrivalAssumption, Claim, DistributionProperties, HoldsFor, KnownNames, SizeAssumption,
-    Subject, ViolatedAssumptions, find,
+    ArrivalAssumption, Claim, HoldsFor, KnownNames, SizeAssumption, Subject, ViolatedAssumptions,
+    find,
 };
 pub use finding::{Examined, Finding, Findings, Grounds};
 pub use finding::{is_close, nonnegative, positive, sums_to_one, written};
 pub use quantity::{Accuracy, Method, Of, Quantity, QuantityRow, Side, Unit, quantities};
-pub use read::{ArtifactError, Checked, heading, parse, read_shape};
+pub use read::{ArtifactError, Checked, heading, parse, read_shape, read_text};
 pub use seal::Changes;
 
 use std::fmt::Debug;
@@ -163,8 +162,7 @@ impl<K: Content> Artifact<K> {
         self.check_by(|workload, findings| K::check(self, workload, findings))
     }
 
-    /// Checks the workload, and the rest with `check`. Returns the workload and the grounds, or all
-    /// faults as an error.
+    /// Checks the workload, and the rest with `check`. Returns the workload and the grounds.
     pub fn check_by(
         &self,
         check: impl FnOnce(&K::Checked, &mut Findings),
@@ -184,8 +182,7 @@ impl<K: Content> Artifact<K> {
         }
     }
 
-    /// Returns the differences between the policy's workload and another workload, except for a
-    /// different `source`.
+    /// Returns the differences between the policy's workload and another, except for the `source`.
     pub fn differences_from(&self, workload: &K::Checked) -> Vec<Finding> {
         let others = K::Workload::record(workload).identity();
         let differences = differences(&self.workload.identity(), &others).into_iter();

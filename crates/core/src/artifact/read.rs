@@ -10,14 +10,9 @@ use crate::document::{FileKind, display_name, fault_of_json, text_of};
 /// The reason why a policy file cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum ArtifactError {
-    /// The file could not be read.
-    #[error("cannot read {path}: {source}")]
-    Io {
-        /// The file.
-        path: String,
-        /// The error of the operating system.
-        source: std::io::Error,
-    },
+    /// The file with this name could not be read.
+    #[error("cannot read {0}: {1}")]
+    Io(String, #[source] std::io::Error),
     /// The file is a different kind of file.
     #[error("{0}; a policy file is expected here")]
     OtherKind(String),
@@ -59,10 +54,17 @@ pub struct Heading {
     pub kind: String,
 }
 
-/// Reads the [`Heading`] of a document. `name` is used in error messages.
-///
-/// # Errors
-/// Returns an error if there is no heading, or if the version is not [`VERSION`].
+/// Reads the file of a policy. Returns its name in error messages and its text.
+pub fn read_text(path: &Path) -> Result<(String, String), ArtifactError> {
+    let name = display_name(path);
+    match text_of(path) {
+        Ok(text) => Ok((name, text)),
+        Err(error) => Err(ArtifactError::Io(name, error)),
+    }
+}
+
+/// Reads the [`Heading`] of a document, and rejects any version but [`VERSION`]. `name` is used in
+/// error messages.
 pub fn heading(text: &str, name: &str) -> Result<Heading, ArtifactError> {
     let heading: Heading = read_shape(text, name)?;
     let found = heading.version;
@@ -77,10 +79,7 @@ pub fn heading(text: &str, name: &str) -> Result<Heading, ArtifactError> {
     Err(shape_error(name, "version", message))
 }
 
-/// Parses an artifact, but does not check its contents. `name` is used in error messages.
-///
-/// # Errors
-/// Returns an error if the text is not JSON of this shape, or has another kind or version.
+/// Parses an artifact, and rejects another shape, kind or version. Its contents are not checked.
 pub fn parse<K: Content>(text: &str, name: &str) -> Result<Artifact<K>, ArtifactError> {
     let kind = heading(text, name)?.kind;
     if kind != K::NAME {
@@ -90,10 +89,7 @@ pub fn parse<K: Content>(text: &str, name: &str) -> Result<Artifact<K>, Artifact
     K::read(text, name)
 }
 
-/// Parses a document of type `D`. `name` is used in error messages.
-///
-/// # Errors
-/// Returns an error with the place of the fault if the text is not JSON of this shape.
+/// Parses a document of type `D`. An error contains `name` and the place of the fault.
 pub fn read_shape<'t, D: Deserialize<'t>>(text: &'t str, name: &str) -> Result<D, ArtifactError> {
     let mut reader = serde_json::Deserializer::from_str(text);
     let document = serde_path_to_error::deserialize(&mut reader)
@@ -132,11 +128,7 @@ impl<K: Content> Checked<K> {
 
     /// Reads a policy file like [`Checked::read`]. `changes` specifies if edits are accepted.
     pub fn read_with(path: &Path, changes: Changes) -> Result<Self, ArtifactError> {
-        let name = display_name(path);
-        let text = text_of(path).map_err(|source| ArtifactError::Io {
-            path: name.clone(),
-            source,
-        })?;
+        let (name, text) = read_text(path)?;
         Self::parse_with(&text, &name, changes)
     }
 
@@ -173,8 +165,7 @@ impl<K: Content> Checked<K> {
         Err(ArtifactError::Refused { path, findings })
     }
 
-    /// Checks a policy that was never written as a document and returns all faults as an error. Its
-    /// digest is not checked.
+    /// Checks a policy that was never written, without its digest. An error contains all faults.
     pub fn check(artifact: Artifact<K>) -> Result<Self, Vec<Finding>> {
         const UNDERIVED: Grounds = Grounds::Trusted("not derived again by the checker");
         let (workload, mut rest) = artifact.examined()?;

@@ -29,7 +29,6 @@ impl<K: Content> Artifact<K> {
         self
     }
 
-    /// Returns the fault of an artifact that was changed.
     pub(super) fn change(&self) -> Option<Finding> {
         let expected = self.clone().sealed().digest.unwrap_or_default();
         let found = match &self.digest {

@@ -1,7 +1,6 @@
 //! This module converts a tree of values to JSON and checks it against a JSON schema.
 //!
-//! It supports the schemas that are created by `schemars` for the types of documents. An enum
-//! (`oneOf`) can be tagged by a constant property, or it can be a string or a map with one key.
+//! An enum (`oneOf`) can be tagged by a constant property, or be a string or a map with one key.
 
 use num_rational::BigRational;
 use num_traits::Zero;
@@ -62,8 +61,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Resolves references and alternatives. The alternative null is ignored, and the alternative
-    /// that matches `node` is preferred.
+    /// Resolves references and alternatives, where null is ignored and a match of `node` preferred.
     fn resolved(&self, schema: &'a Json, node: Option<&Node>) -> &'a Json {
         if let Some(name) = schema["$ref"].as_str() {
             let found = self.root.pointer(name.trim_start_matches('#'));
@@ -209,7 +207,6 @@ impl<'a> Reader<'a> {
                 else {
                     continue;
                 };
-                // Use the key that was meant, so that the other fields can also be checked.
                 let meant = &properties[near];
                 if free.contains(&near) && self.fits(node, meant) {
                     push(&mut json, field(near, self.value(node, meant, &here)));

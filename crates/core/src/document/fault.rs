@@ -2,9 +2,7 @@ use std::collections::HashSet;
 use std::fmt;
 use std::io;
 use std::ops::RangeInclusive;
-use std::path::PathBuf;
 
-use super::file::display_name;
 use super::names::{SUPPORTED_RANGE, name_problem};
 use crate::number::Decimal;
 
@@ -281,17 +279,11 @@ impl fmt::Display for Fault {
 /// The reason why a document could not be read, which can be printed to standard error.
 #[derive(Debug, thiserror::Error)]
 pub enum DocumentError {
-    /// The file could not be read.
+    /// The file with this name could not be read.
     #[error(
-        "error: cannot read the workload {}: {source}\n = help: check the path and the file's permissions",
-        display_name(path)
+        "error: cannot read the workload {0}: {1}\n = help: check the path and the file's permissions"
     )]
-    Io {
-        /// The file.
-        path: PathBuf,
-        /// The error of the operating system.
-        source: io::Error,
-    },
+    Io(String, #[source] io::Error),
     /// The file is a different kind of file.
     #[error("{0}; a workload is expected here")]
     OtherKind(String),

@@ -160,10 +160,8 @@ pub(crate) fn canonical(mut value: serde_json::Value) -> String {
     value.to_string()
 }
 
-/// Returns the names and the texts of rendered templates. Each text ends with one newline.
-///
-/// # Errors
-/// Returns an error if one of the templates could not be rendered.
+/// Returns the names and the texts of rendered templates, or the error of one of them. Each text
+/// ends with one newline.
 pub fn filled_in<E: std::fmt::Display>(
     files: impl IntoIterator<Item = (impl std::fmt::Display, Result<String, E>)>,
 ) -> Result<Vec<(String, String)>, String> {
@@ -183,11 +181,8 @@ pub type Parse<W> = fn(&str, &str) -> Result<Parsed<W>, DocumentError>;
 /// Returns an error if the file cannot be read, is larger than 64 MiB, is not valid UTF-8, or is a
 /// different kind of file, and otherwise all faults of the document.
 pub fn read_file<W>(path: &Path, parse: Parse<W>) -> Result<Parsed<W>, DocumentError> {
-    let bytes = bytes_of(path, LARGEST).map_err(|source| DocumentError::Io {
-        path: path.to_owned(),
-        source,
-    })?;
     let name = &*display_name(path);
+    let bytes = bytes_of(path, LARGEST).map_err(|e| DocumentError::Io(name.to_owned(), e))?;
     let valid = match std::str::from_utf8(&bytes) {
         Ok(text) => match FileKind::of(text) {
             None | Some(FileKind::Workload) => return parse(text, name),

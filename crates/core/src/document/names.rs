@@ -18,7 +18,7 @@ pub fn controls_terminal(c: char) -> bool {
         || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// Returns the FNV-1a hash of a name without the spaces around it. It is 0 only for the empty name.
+/// Returns the FNV-1a hash of a name without the spaces around it, which is 0 only if it is empty.
 /// Two names have the same hash with a probability of one in two billion.
 #[inline]
 pub fn name_hash(name: &[u8]) -> u32 {

@@ -82,8 +82,7 @@ impl Node {
         }
     }
 
-    /// Changes all values at a path such as `jobs[].size`, where `[]` means all entries of a list.
-    pub fn each_mut(&mut self, path: &str, change: &impl Fn(&mut Self)) {
+    pub(super) fn each_mut(&mut self, path: &str, change: &impl Fn(&mut Self)) {
         let (step, rest) = path.split_once('.').unwrap_or((path, ""));
         let key = step.trim_end_matches("[]");
         let Some(found) = self.meant_mut(key) else {
@@ -108,8 +107,7 @@ impl Node {
         }
     }
 
-    /// Changes a text, or all texts of a list.
-    pub fn change_texts(&mut self, change: &impl Fn(&str) -> Option<String>) {
+    pub(super) fn change_texts(&mut self, change: &impl Fn(&str) -> Option<String>) {
         match &mut self.value {
             Value::Text(text) => *text = change(text).unwrap_or_else(|| std::mem::take(text)),
             Value::List(list) => list.iter_mut().for_each(|entry| entry.change_texts(change)),

@@ -15,7 +15,6 @@ pub enum FileKind {
     Binary,
 }
 
-/// The first words of lines that only occur in programs and not in YAML, JSON or logs.
 const OF_PROGRAMS: [&str; 6] = ["import ", "from ", "def ", "fn ", "use ", "#include "];
 const OF_SLURM: [&str; 4] = [
     "ClusterName=",

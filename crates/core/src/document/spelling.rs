@@ -69,16 +69,13 @@ impl Spelling {
     }
 }
 
-/// Converts `{erlang: {…}}` to `{law: erlang, …}`. A hyperexponential distribution by numbers and
-/// not by lists becomes the balanced one.
+/// A hyperexponential distribution by numbers and not by lists becomes the balanced one.
 fn respell_law(law: &mut Node) {
     law.tag("law", |_| true);
     let has = |key| law.get(key).is_some();
-    let by_numbers = has("mean") || has("scv");
     let by_lists = has("probabilities") || has("means") || has("onward");
-    if by_numbers
-        && !by_lists
-        && let Some(name) = law.get_mut("law")
+    let is_balanced = (has("mean") || has("scv")) && !by_lists;
+    if let Some(name) = law.get_mut("law").filter(|_| is_balanced)
         && name.text() == Some("hyperexponential")
     {
         name.value = Value::Text("balanced-hyperexponential".into());
@@ -109,8 +106,14 @@ pub(super) fn define_spelt(all: &mut Json) {
         all["Law"] = law_as_written(law.clone(), "Law", false);
         all["LawOfTimes"] = law_as_written(law, "LawOfTimes", true);
     }
-    if let Some(process) = all.get("ArrivalProcess").cloned() {
-        all["Process"] = process_as_written(process);
+    if let Some(mut process) = all.get("ArrivalProcess").cloned() {
+        process[KEYED] = json!("Process");
+        for variant in process["oneOf"].as_array_mut().into_iter().flatten() {
+            if let Some(law) = variant["properties"].get_mut("interarrival") {
+                law["$ref"] = json!("#/definitions/LawOfTimes");
+            }
+        }
+        all["Process"] = process;
     }
 }
 
@@ -134,14 +137,4 @@ fn law_as_written(mut law: Json, name: &str, of_times: bool) -> Json {
         variants.push(numbers);
     }
     law
-}
-
-fn process_as_written(mut process: Json) -> Json {
-    process[KEYED] = json!("Process");
-    for variant in process["oneOf"].as_array_mut().into_iter().flatten() {
-        if let Some(law) = variant["properties"].get_mut("interarrival") {
-            law["$ref"] = json!("#/definitions/LawOfTimes");
-        }
-    }
-    process
 }

@@ -51,7 +51,6 @@ pub(super) fn is_amount(place: &Place) -> bool {
     }
 }
 
-/// Returns the known key that contains the amounts of this resource.
 pub(super) fn holder<'a>(found: &str, known: &[&'a str]) -> Option<&'a str> {
     let is_resource = has(RESOURCES, &plain(found));
     let mut holders = known.iter().copied().filter(|key| AMOUNTS.contains(key));

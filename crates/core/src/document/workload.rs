@@ -31,19 +31,13 @@ pub trait WorkloadDocument: Stored {
     /// The checked workload.
     type Checked: Clone + Debug;
 
-    /// Fills in the defaults and returns the workload and its warnings.
-    ///
-    /// # Errors
-    /// Returns `faults` and all other faults, at their places in the document.
+    /// Fills in the defaults and returns the workload and its warnings, or `faults` and all others.
     fn checked(self, faults: Vec<Fault>) -> CheckedOrFaults<Self::Checked>;
 
     /// Returns the record of a workload.
     fn record(workload: &Self::Checked) -> Self;
 
-    /// Parses a YAML document. `name` is the name of the file that is used in messages.
-    ///
-    /// # Errors
-    /// Returns [`DocumentError::Faults`] with all faults of the document.
+    /// Parses a YAML document, and reports all of its faults. `name` is the file in messages.
     fn parse(text: &str, name: &str) -> Result<Parsed<Self::Checked>, DocumentError> {
         let mut document = Document::parse(text, name, Self::EXAMPLE)?;
         let misnamed = document.misnamed(Self::KIND)?;
@@ -150,7 +144,6 @@ fn compare(place: Place, name: Option<&str>, both: [&Value; 2], found: &mut Vec<
                 }
             }
         }
-        // Compare distributions and processes as a whole.
         [Value::Object(one), Value::Object(other)] if both.iter().all(|own| !is_tagged(own)) => {
             let name = one.get("name").and_then(Value::as_str).or(name);
             let others = other.keys().filter(|key| !one.contains_key(*key));

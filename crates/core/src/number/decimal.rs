@@ -48,7 +48,6 @@ impl DecimalError {
 impl Decimal {
     /// The number 0.
     pub const ZERO: Self = Self(0.0);
-
     /// The number 1.
     pub const ONE: Self = Self(1.0);
 
@@ -75,31 +74,31 @@ impl Decimal {
     /// Returns an error if it is not in decimal notation, out of range, or not exact as an `f64`.
     pub fn parse(text: &str) -> Result<Self, DecimalError> {
         const OTHER_UNIT: &str = "choose a unit in which the number is of ordinary size";
-        let Some(written) = Significand::parse(text) else {
+        let refuse = |what, help: &str| Err(DecimalError::new(text, what, help));
+        let Some(written) = significand(text) else {
             let word = text.trim_start_matches(['+', '-']).trim_start_matches('.');
-            let word = word.to_ascii_lowercase();
-            return Err(if matches!(word.as_str(), "inf" | "infinity" | "nan") {
-                let help = "write a finite number, such as 12 or 0.25";
-                DecimalError::new(text, "is not a finite number", help)
-            } else {
-                DecimalError::not_a_number(text)
-            });
+            return match &*word.to_ascii_lowercase() {
+                "inf" | "infinity" | "nan" => {
+                    let help = "write a finite number, such as 12 or 0.25";
+                    refuse("is not a finite number", help)
+                }
+                _ => Err(DecimalError::not_a_number(text)),
+            };
         };
-        let value = text.parse::<f64>();
-        let value = value.map_err(|_| DecimalError::not_a_number(text))?;
+        let value: f64 = text.parse().map_err(|_| DecimalError::not_a_number(text))?;
         let Some(nearest) = Self::new(value) else {
-            let what = "is too large: the largest number is 1.8e308";
-            return Err(DecimalError::new(text, what, OTHER_UNIT));
+            return refuse("is too large: the largest number is 1.8e308", OTHER_UNIT);
         };
         if nearest.significand() == written {
             Ok(nearest)
         } else if value == 0.0 {
-            let what = "is too small: the smallest number above 0 is 5e-324";
-            Err(DecimalError::new(text, what, OTHER_UNIT))
+            refuse(
+                "is too small: the smallest number above 0 is 5e-324",
+                OTHER_UNIT,
+            )
         } else {
-            let what = "has more digits than a double carries";
             let help = format!("write {nearest}, the nearest accepted number");
-            Err(DecimalError::new(text, what, help))
+            refuse("has more digits than a double carries", &help)
         }
     }
 
@@ -110,21 +109,19 @@ impl Decimal {
 
     /// Returns the exact value as a fraction.
     pub fn exact(self) -> BigRational {
-        let own = self.significand();
-        let digits = format!("0{}", own.digits);
-        let magnitude: BigInt = digits.parse().expect("a significand is made of digits");
-        let numerator = if own.negative { -magnitude } else { magnitude };
-        let ten = BigRational::from_integer(10.into());
-        ten.pow(own.exponent as i32) * numerator
+        let (is_negative, digits, exponent) = self.significand();
+        let magnitude: BigInt = format!("0{digits}").parse().expect("digits are a number");
+        let numerator = if is_negative { -magnitude } else { magnitude };
+        BigRational::from_integer(10.into()).pow(exponent as i32) * numerator
     }
 
-    /// Returns the canonical text of the number. It has an exponent, such as `1e-1` for one tenth.
+    /// Returns the canonical text, which has an exponent, such as `1e-1` for one tenth.
     pub fn canonical(self) -> String {
         format!("{:e}", self.0)
     }
 
-    fn significand(self) -> Significand {
-        let written = Significand::parse(&self.canonical());
+    fn significand(self) -> (bool, String, i64) {
+        let written = significand(&self.canonical());
         written.expect("the shortest text of a finite double is in decimal notation")
     }
 }
@@ -170,45 +167,31 @@ pub fn format_number(value: f64) -> String {
     }
 }
 
-/// A number `digits · 10^exponent`, where the digits have no leading or trailing zeros, so that it
-/// is cheap to compare numbers such as `1e999999999`.
-#[derive(Debug, Default, PartialEq, Eq)]
-struct Significand {
-    negative: bool,
-    digits: String,
-    exponent: i64,
-}
-
-impl Significand {
-    /// Parses a number, but does not check the digits of its exponent.
-    fn parse(text: &str) -> Option<Self> {
-        let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
-        let (mantissa, power) = match unsigned.split_once(['e', 'E']) {
-            // An exponent that does not fit into 64 bits is out of the range of `f64` in any case.
-            Some((mantissa, power)) if power.starts_with('-') => {
-                (mantissa, power.parse().unwrap_or(i64::MIN))
-            }
-            Some((mantissa, power)) => (mantissa, power.parse().unwrap_or(i64::MAX)),
-            None => (unsigned, 0),
-        };
-        let (whole, part) = mantissa.split_once('.').unwrap_or((mantissa, ""));
-        let digits = [whole, part].concat();
-        if digits.is_empty() || !digits.bytes().all(|b| b.is_ascii_digit()) {
-            return None;
-        }
-        let significant = digits.trim_end_matches('0');
-        let zeros = digits.len() - significant.len();
-        let digits = significant.trim_start_matches('0');
-        if digits.is_empty() {
-            return Some(Self::default());
-        }
-        let shift = i64::try_from(zeros).ok()? - i64::try_from(part.len()).ok()?;
-        Some(Self {
-            negative: text.starts_with('-'),
-            digits: digits.to_owned(),
-            exponent: power.saturating_add(shift),
-        })
+/// Returns the sign, the digits and the exponent of a number `± digits · 10^exponent`, where the
+/// digits have no leading or trailing zeros. The digits of a written exponent are not checked.
+fn significand(text: &str) -> Option<(bool, String, i64)> {
+    let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
+    let (mantissa, power) = unsigned.split_once(['e', 'E']).unwrap_or((unsigned, "0"));
+    // An exponent that does not fit into 64 bits is out of the range of `f64` in any case.
+    let bound = if power.starts_with('-') {
+        i64::MIN
+    } else {
+        i64::MAX
+    };
+    let power: i64 = power.parse().unwrap_or(bound);
+    let (whole, part) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let digits = [whole, part].concat();
+    if digits.is_empty() || !digits.bytes().all(|b| b.is_ascii_digit()) {
+        return None;
     }
+    let significant = digits.trim_end_matches('0');
+    let zeros = digits.len() - significant.len();
+    let digits = significant.trim_start_matches('0').to_owned();
+    if digits.is_empty() {
+        return Some(Default::default());
+    }
+    let shift = i64::try_from(zeros).ok()? - i64::try_from(part.len()).ok()?;
+    Some((text.starts_with('-'), digits, power.saturating_add(shift)))
 }
 
 #[cfg(test)]

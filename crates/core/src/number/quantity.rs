@@ -7,8 +7,7 @@ use num_traits::{ToPrimitive, Zero};
 use super::Decimal;
 use super::time::UNITS;
 
-/// Parses a time with one or more units, such as `1h30m`, and returns the number of seconds. Each
-/// unit must be smaller than the one before it.
+/// Parses a time with descending units, such as `1h30m`, and returns the number of seconds.
 pub fn seconds(text: &str) -> Option<BigRational> {
     let mut rest = text.trim();
     let mut sum = BigRational::zero();

@@ -62,15 +62,14 @@ pub fn instant(field: &[u8]) -> Option<f64> {
         4 | 6 | 9 | 11 => 30,
         _ => 31,
     };
-    // Each year starts in March, so that the leap day is the last day. Five months have 153 days.
+    // Years start in March, so that the leap day is the last day. Five months have 153 days.
     let (year, month) = (year - i32::from(month <= 2), (month + 9) % 12);
     let days = 365 * year + year / 4 - year / 100 + year / 400 + (153 * month + 2) / 5 + day - 1;
     // There are 719 468 days from 0000-03-01 to 1970-01-01.
     (day <= most).then_some(f64::from(days - 719_468) * 86_400.0 + seconds)
 }
 
-/// Returns `true` if a number of seconds since 1970 is a time between 1990 and 2100, which is
-/// plausible for a log.
+/// Returns `true` if a number of seconds since 1970 is plausible: between 1990 and 2100.
 pub fn is_epoch(seconds: f64) -> bool {
     (631_152_000.0..4_102_444_800.0).contains(&seconds)
 }
@@ -105,7 +104,6 @@ pub fn stamp(number: f64) -> Option<(f64, &'static str)> {
 pub fn date(seconds: f64) -> String {
     let seconds = seconds.floor() as i64;
     let (days, second) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
-    // As in `instant`, the years start in March. An era has 400 years.
     let days = days + 719_468;
     let (era, day) = (days.div_euclid(146_097), days.rem_euclid(146_097));
     let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
@@ -238,7 +236,6 @@ mod tests {
 
     #[test]
     fn instants_are_read_from_one_number() {
-        // `2026-03-01T12:30:00` is 1 772 368 200 s after 1970 (20 513 days and 45 000 s).
         for (number, notation) in [
             (20_260_301_123_000.0, "YYYYMMDDhhmmss"),
             (202_603_011_230.0, "YYYYMMDDhhmm"),

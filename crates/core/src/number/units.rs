@@ -22,8 +22,8 @@ pub struct Units {
     pub parts: Vec<u64>,
 }
 
-/// Converts a whole and its parts, which must be ≥ 0. Returns `None` if an integer is larger than
-/// 2^53. If all parts are 0, there is no `g`, and the whole has 0 units.
+/// Converts a whole and its parts, which must be ≥ 0. Returns `None` if an integer is > 2^53. The
+/// whole has 0 units if all parts are 0, because there is no `g`.
 pub fn in_units(whole: Decimal, parts: &[Decimal]) -> Option<Units> {
     let exact: Vec<BigRational> = parts.iter().map(|d| d.exact()).collect();
     let whole = whole.exact();
@@ -60,7 +60,6 @@ mod tests {
             (".3", &[".1"][..], (3, &[1][..])),
             ("1", &["0.1", "0.3"], (10, &[1, 3])),
             ("20", &["3", "6", "0"], (6, &[1, 2, 0])),
-            // A resource that is not used never binds.
             ("20", &["0", "0"], (0, &[0, 0])),
         ] {
             let found = scaled(whole, parts).unwrap();

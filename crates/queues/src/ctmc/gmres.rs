@@ -8,8 +8,8 @@ pub(super) const STEPS: usize = 60;
 
 const REDUCTION: f64 = 1e-8;
 
-/// Solves `operator(x) = right`, starting from 0, until the residual is reduced by [`REDUCTION`] or
-/// after [`STEPS`] steps.
+/// Solves `operator(x) = right` from 0, until the residual is reduced by [`REDUCTION`]. Vectors are
+/// orthogonalized twice in order to reduce rounding errors.
 pub(super) fn gmres(right: &[f64], operator: impl Fn(&[f64]) -> Vec<f64>) -> Vec<f64> {
     let right = DVector::from_column_slice(right);
     let norm = right.norm();
@@ -21,7 +21,6 @@ pub(super) fn gmres(right: &[f64], operator: impl Fn(&[f64]) -> Vec<f64>) -> Vec
     target[0] = norm;
     for k in 0..STEPS {
         let mut next = DVector::from_vec(operator(basis[k].as_slice()));
-        // Orthogonalize the vector twice in order to reduce rounding errors.
         for _ in 0..2 {
             for (j, v) in basis.iter().enumerate() {
                 let along = v.dot(&next);

@@ -1,9 +1,7 @@
-//! This module implements a queue with Poisson arrivals and exponential sizes, in which the number
-//! of servers is modulated by a Markov chain.
+//! This module implements a queue with Poisson arrivals, exponential sizes, and a number of servers
+//! that is modulated by a Markov chain.
 //!
-//! The chain does not depend on the queue, but an edge can *be* a completion: if it is used, one of
-//! the servers of the state ends, even if that server is not busy. The pair (jobs, state) is a QBD
-//! that repeats from the largest number of servers on.
+//! The pair (jobs, state) is a QBD that repeats from the largest number of servers on.
 
 use petgraph::graph::DiGraph;
 
@@ -63,11 +61,6 @@ impl Environment {
         }
     }
 
-    /// Returns the number of states `n`.
-    pub fn states(&self) -> usize {
-        self.law.len()
-    }
-
     /// Returns the edges.
     pub fn edges(&self) -> &[Edge] {
         &self.edges
@@ -87,8 +80,8 @@ impl Environment {
 /// A queue in which the number of servers is modulated by an environment.
 ///
 /// If there are `q` jobs in state `s`, the oldest `min(q, c_s)` jobs are served, each at rate `μ`.
-/// If the state has a completion edge, a service can end only by this edge: one of the `c_s`
-/// servers ends, and if it has a job, the job leaves.
+/// The states do not depend on the queue, but an edge can *be* a completion. A service in its state
+/// can then end only by this edge: one of the `c_s` servers ends, and if it has a job, it leaves.
 #[derive(Clone, Debug)]
 pub struct ModulatedQueue<'a> {
     environment: &'a Environment,

@@ -44,11 +44,10 @@ pub struct Level {
     pub down: Block,
 }
 
-/// A QBD. There must be at least one boundary level, and the last of them must have the same number
-/// of phases as the repeating level.
+/// A QBD. The last boundary level must have as many phases as the repeating level.
 #[derive(Clone, Debug)]
 pub struct Qbd {
-    /// The boundary levels, starting at level 0.
+    /// The boundary levels from level 0 on, of which there is at least one.
     pub boundary: Vec<Level>,
     /// All levels above the boundary.
     pub repeating: Level,
@@ -82,8 +81,8 @@ const RESIDUAL: f64 = 1e-13;
 /// If the cancellation is larger than this, the levels are summed by doubling.
 const CANCELLED: f64 = 1e5;
 
-/// Levels further above the boundary than this multiple of their mean distance are negligible
-/// (about `exp(−40)`). Each level that is not negligible adds a relative rounding error.
+/// Levels are negligible (about `exp(−40)`) beyond this multiple of their mean distance to the
+/// boundary. Each other level adds a relative rounding error.
 const DEEP: f64 = 40.0;
 
 /// The probabilities of the levels are rescaled above this value, so that they do not overflow.
@@ -112,8 +111,7 @@ impl Rates {
         for _ in 0..ITERATIONS {
             let stay = sojourns(&local, &(up.column_sum() + down.column_sum()));
             let (rise, fall) = (&stay * &up, stay * &down);
-            // This tests the probability of moving up and not the rate, because the rates of the
-            // phases can differ by many orders of magnitude.
+            // The rates of the phases can differ by many orders of magnitude, unlike probabilities.
             if rise.amax() <= f64::EPSILON / 16.0 {
                 let exits = self.down.column_sum() + up.column_sum();
                 return Ok(sojourns(&first, &exits) * &self.down);
@@ -182,7 +180,6 @@ impl Qbd {
         Ok(law)
     }
 
-    /// Computes the distribution on the boundary levels up to a factor.
     fn boundary_law(&self, g: &DMatrix<f64>) -> Vec<RowDVector<f64>> {
         let last = self.boundary.len() - 1;
         let mut below: Vec<DMatrix<f64>> = Vec::with_capacity(last);
@@ -202,8 +199,7 @@ impl Qbd {
             let law = entry * stay;
             let most = law.amax();
             laws.push(law);
-            // If there are few jobs and many servers, each level is much more likely than the level
-            // above, so levels far above fade to 0.
+            // With few jobs and many servers, levels far above fade to 0.
             if most > HUGE {
                 let faded = |law: &&mut RowDVector<f64>| law.amax() > 0.0;
                 let alive = laws.iter_mut().rev().take_while(faded);
@@ -345,7 +341,7 @@ impl Stationary {
         self.mean
     }
 
-    /// Returns a bound on the relative error of the mean, as rounding errors add up over the levels.
+    /// Returns a bound on the relative rounding error of the mean, which adds up over the levels.
     pub fn error(&self) -> f64 {
         self.error
     }

@@ -3,7 +3,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::modulated::{Edge, ModulatedQueue};
 
 /// The relative completions of a queue in an environment. See the MSR paper (§6.2, lemma 9 and
-/// remark 7), which only considers a single server whose speed is modulated.
+/// remark 7, for a single server).
 ///
 /// `Δ(s)` is the expected number of completions in excess of the mean if the queue is never empty
 /// and starts in state `s`. It is the solution of `A Δ = E[μ c] − μ c` and `θ Δ = 0`. From
@@ -64,7 +64,6 @@ fn going_round(edges: &[Edge], mut gain: Vec<f64>) -> Vec<f64> {
     let mut ahead = vec![0.0; gain.len()];
     let mut edges: Vec<_> = edges.iter().collect();
     edges.sort_by_key(|edge| edge.from);
-    // A round ends in state 0, so this state is processed last and its entry is 0 until then.
     for exits in edges.chunk_by(|a, b| a.from == b.from).rev() {
         let s = exits[0].from;
         for edge in exits.iter().rev() {

@@ -1,10 +1,10 @@
 //! This module computes response times in a modulated queue by following a tagged job.
 //!
-//! Jobs are served in order of arrival. A job that finds `q` other jobs starts at position `q + 1`,
-//! and is served if its position is at most the number of servers. Its position only changes if a
-//! job ahead of it is completed. The pair (position, state) is an absorbing chain that starts in
-//! the stationary distribution (PASTA). With uniformization, `P(T > t) = Σ_k Pois(k; Λt) s_k`,
-//! where `s_k` is the probability that the job is present after `k` jumps.
+//! A job that finds `q` other jobs starts at position `q + 1`, and is served if its position is at
+//! most the number of servers. Its position only changes if a job ahead of it is completed. The
+//! pair (position, state) is an absorbing chain that starts in the stationary distribution (PASTA).
+//! With uniformization, `P(T > t) = Σ_k Pois(k; Λt) s_k`, where `s_k` is the probability that the
+//! job is present after `k` jumps.
 
 use statrs::function::gamma::ln_gamma;
 
@@ -23,8 +23,7 @@ pub struct ResponseTimes {
 /// The last positions are removed if their total probability is less than this.
 const NEGLIGIBLE: f64 = 1e-14;
 
-/// Work above this multiple of the budget is not started. A smaller excess may be acceptable,
-/// because positions are removed on the way.
+/// More work than this multiple of the budget is not started. Removed positions may reduce it.
 const HOPELESS: f64 = 4.0;
 
 fn shorten(law: &mut [Vec<f64>], mass: f64) {
@@ -55,7 +54,6 @@ impl ResponseTimes {
         let walk = Walk::new(queue);
         let mut now = law;
         shorten(&mut now, NEGLIGIBLE);
-        // The number of jumps until 1 % of the jobs are left is at least about equal to the mean.
         let jobs = |of_state: &Vec<f64>| -> f64 {
             let numbered = of_state.iter().enumerate();
             numbered.map(|(q, p)| q as f64 * p).sum()

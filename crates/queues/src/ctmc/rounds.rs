@@ -12,18 +12,16 @@
 //! D_q(a) = Σ_s [λ v_s(q) − μ min(q + 1, c_s) v_s(q + 1)]
 //! ```
 //!
-//! The stationary distribution is the solution of `D(a) = 0`. It is not computed from the change of
-//! `a` in a round, which is a difference of two differences of these flows and is lost to rounding
-//! if rounds are short or the distribution decays slowly. The effect of relative errors of the flows
-//! can be bounded: see `Smoother::error`.
+//! The stationary distribution is the solution of `D(a) = 0`. The change of `a` in a round would be
+//! lost to rounding if rounds are short or the distribution decays slowly, but the effect of
+//! relative errors of the flows can be bounded: see `Smoother::error`.
 //!
 //! # Practice
-//! `D(a) = 0` is solved by GMRES (Saad, Schultz, SIAM Journal on Scientific and Statistical
-//! Computing 7, 1986). The preconditioner is a birth-and-death process with the mean drift and the
-//! exact decay rate of a round. This is repeated until the residual is not larger than the rounding
-//! error. Levels are truncated where the tail has a probability below `1e-17`. It decays like
-//! `z^{−q}`, where `z > 1` is the root of the generating function of the net arrivals in a round
-//! (Cramér–Lundberg).
+//! `D(a) = 0` is solved by GMRES. The preconditioner is a birth-and-death process with the mean
+//! drift and the exact decay rate of a round. This is repeated until the residual is within the
+//! rounding error. Levels are truncated where the tail has a probability below `1e-17`. It decays
+//! like `z^{−q}`, where `z > 1` is the root of the generating function of the net arrivals in a
+//! round (Cramér–Lundberg).
 
 use super::SolverError;
 use super::bisection::bisected;
@@ -36,7 +34,6 @@ const TAIL: f64 = 40.0;
 /// The relative precision of the decay rate from which the work is estimated.
 const ROUGHLY: f64 = 1e-2;
 
-/// The maximum number of solutions by GMRES.
 const PASSES: usize = 8;
 
 /// The maximum relative error of the mean. If the error is larger, no result is returned.
@@ -105,8 +102,8 @@ fn numbers(levels: f64, states: usize) -> f64 {
 /// Computes the stationary distribution.
 ///
 /// # Errors
-/// Returns an error if the environment is not cyclic, if the queue is not stable, if there is not
-/// enough memory, or if the relative error of the mean may be larger than `1e-8`.
+/// Returns an error if the environment is not cyclic, the queue is not stable, there is not enough
+/// memory, or the relative error of the mean may be larger than `1e-8`.
 pub fn stationary_distribution(
     queue: &ModulatedQueue<'_>,
 ) -> Result<StationaryDistribution, SolverError> {
@@ -156,7 +153,6 @@ struct Stage {
     servers: usize,
     /// The rate \[1/time\] at which a server completes jobs without a change of the environment.
     service: f64,
-    /// The rate of all servers.
     speed: f64,
     leaving: f64,
     exits: Vec<(Edge, bool)>,
@@ -177,7 +173,7 @@ impl<'a, 'b> Rounds<'a, 'b> {
             leaving: 0.0,
             exits: Vec::new(),
         };
-        let mut stages: Vec<Stage> = (0..environment.states()).map(stage).collect();
+        let mut stages: Vec<Stage> = (0..queue.servers().len()).map(stage).collect();
         for (edge, serves) in queue.edges() {
             stages[edge.from].leaving += edge.rate;
             stages[edge.from].exits.push((*edge, serves));
@@ -215,9 +211,8 @@ impl<'a, 'b> Rounds<'a, 'b> {
         Some(root.exp().ln_1p())
     }
 
-    /// Returns `(F(z) − 1)/(z − 1)`, where `F` is the generating function of the net arrivals in a
-    /// round if the queue is never empty. The part of the weights proportional to `z − 1` is kept
-    /// separate, because it would be lost to rounding if `z` is close to 1.
+    /// Returns `(F(z) − 1)/(z − 1)` for the function `F` of a queue that is never empty. The terms
+    /// proportional to `z − 1` are separate, because they would be lost to rounding at `z ≈ 1`.
     fn growth(&self, above_one: f64) -> f64 {
         let z = 1.0 + above_one;
         let mut weight = vec![(0.0, 0.0); self.stages.len()];
@@ -299,9 +294,9 @@ impl<'a, 'b> Rounds<'a, 'b> {
         }
     }
 
-    /// Computes the time that is spent in a stage from the flow into it, by solving
-    /// `v (r − Q) = inflow`, where `Q` is the generator of the birth-and-death process. The time
-    /// above the highest level is added to the highest level, so that no job is lost.
+    /// Computes the time that is spent in a stage from the flow into it: `v (r − Q) = inflow` for
+    /// the generator `Q` of the birth-and-death process. The time above the highest level is added
+    /// to the highest level, so that no job is lost.
     fn stay(&self, stage: &Stage, law: &mut [f64]) {
         let lambda = self.queue.arrival_rate();
         let full = stage.speed;
@@ -401,12 +396,11 @@ fn moment(law: &[f64]) -> f64 {
     numbered.map(|(q, p)| q as f64 * p).sum()
 }
 
-/// The preconditioner is an approximate inverse of `D`. It uses a birth-and-death process with the
-/// mean drift of a round and, for high frequencies, the differences.
+/// The preconditioner, an approximate inverse of `D`: a birth-and-death process with the mean drift
+/// of a round and, for high frequencies, the differences.
 struct Smoother {
     /// Births divided by deaths.
     ratio: f64,
-    /// `1 − ratio`.
     less: f64,
     /// The mean number of deaths in a round.
     down: f64,

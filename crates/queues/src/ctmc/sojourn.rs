@@ -6,13 +6,13 @@ const SMALL: usize = 24;
 /// Returns the mean time that a process which starts in state `s` spends in state `t` before it
 /// leaves a transient class: the inverse (n × n) of the M-matrix `diag(rates·1 + exits) − rates`.
 ///
-/// `rates` (n × n, ≥ 0) are the rates within the class, where the diagonal is ignored. `exits` (n,
-/// ≥ 0) are the rates out of the class. An exit must be reachable from every state.
+/// `rates` (n × n, ≥ 0) are within the class and `exits` (n, ≥ 0) lead out of it. The diagonal is
+/// ignored. An exit must be reachable from every state.
 ///
-/// As in the elimination of Grassmann, Taksar and Heyman, the diagonal is a sum of rates and never a
+/// As in the elimination of Grassmann, Taksar and Heyman, the diagonal is a sum and never a
 /// difference (see also A. S. Alfa, J. Xue, Q. Ye, Mathematics of Computation 71, 2002), so each
-/// entry has the same relative accuracy as the rates. A large matrix is split into halves, so that
-/// most of the work (2n³) is done by matrix products.
+/// entry is as accurate as the rates. A large matrix is split into halves, so that most of the work
+/// (2n³) is done by matrix products.
 pub(super) fn sojourns(rates: &DMatrix<f64>, exits: &DVector<f64>) -> DMatrix<f64> {
     let n = exits.len();
     if n <= SMALL {
@@ -98,7 +98,7 @@ impl Excursions {
         }
     }
 
-    /// Returns the time in each state until the last state is reached, for the weights `h` of starts.
+    /// Returns the time in each state until the last is reached, from the weights `h ≥ 0`.
     pub(super) fn sojourns_of(&self, h: &RowDVector<f64>) -> RowDVector<f64> {
         let others = h.len() - 1;
         let mut spent = RowDVector::zeros(others + 1);

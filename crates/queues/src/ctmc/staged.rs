@@ -1,9 +1,8 @@
 //! This module models a queue with phase-type sizes and preemptive service as a QBD.
 //!
-//! The oldest jobs are served, and if a job is preempted, it stays in its stage. The chain contains
-//! the state of the environment and the stages of all jobs that can have started, which are the
-//! jobs in the first `β` positions, in order. The first `min c > 0` positions are always served
-//! together, so only the number of jobs in each stage is relevant for them.
+//! The oldest jobs are served, and a preempted job stays in its stage. The chain contains the state
+//! of the environment and the stages of the jobs in the first `β` positions, in order. The first
+//! `min c > 0` positions are always served together, so their stages are only counted.
 
 use std::collections::HashMap;
 
@@ -42,7 +41,7 @@ impl PhaseType {
     }
 
     /// Returns the `n`-th moment by `E_k^n = n/r_k E_k^(n−1) + q_k E_(k+1)^n` from stage `k` on,
-    /// where `r_k` is the rate of the stage and `q_k` is the probability that the next one follows.
+    /// where `r_k` is its rate and `q_k` is the probability that the next stage follows.
     pub fn moment(&self, n: u32) -> f64 {
         let mut ahead = vec![1.0; self.rates.len()];
         for power in 1..=n {
@@ -102,7 +101,6 @@ impl PhaseType {
     }
 }
 
-/// The stage of each position. If positions are served together, their stages are sorted.
 type Stages = Vec<u8>;
 
 /// Returns the chain on (jobs, state, stages), whose size is [`staged_phases`]. The queue must not
@@ -135,7 +133,8 @@ struct Chain<'a, 'b> {
     size: &'a PhaseType,
     together: usize,
     most: usize,
-    /// The vectors of stages and their indices, for each number of jobs in the first positions.
+    /// The vectors of stages by number of jobs in the first positions. They are sorted where served
+    /// together.
     vectors: Vec<Vec<Stages>>,
     index: Vec<HashMap<Stages, usize>>,
 }
@@ -196,7 +195,6 @@ impl<'a, 'b> Chain<'a, 'b> {
         level
     }
 
-    /// If a job is not in one of the first positions, its initial stage is selected later.
     fn arrival(&self, level: &mut Level, s: usize, stages: &Stages) {
         let from = self.phase(s, stages.clone());
         let rate = self.queue.arrival_rate();

@@ -8,8 +8,7 @@ use synth_core::document::{Fault, Place, place, within};
 use synth_core::number::Decimal;
 
 const MOST_STATES: usize = 20;
-/// The maximum mean number of state changes for each arrival. Faster changes have no effect on
-/// jobs, but each of them takes time to simulate.
+/// The maximum mean number of state changes for each arrival. Faster changes only cost time.
 const MOST_SWITCHES: f64 = 1e4;
 pub(super) const MOST_SIZES: usize = 100;
 const LARGEST_BATCH: u32 = 100_000;
@@ -79,8 +78,7 @@ impl ArrivalProcess {
 }
 
 impl Faults<'_> {
-    /// Returns `true` if the number of states is valid. `each` is the help for an entry that is not
-    /// valid, and `some` is the help if all entries are 0.
+    /// Returns `true` if the number of states is valid. The help is for `each` or `some` entry.
     pub(super) fn check_states(
         &mut self,
         key: &'static str,

@@ -11,15 +11,15 @@ use synth_core::number::Decimal;
 const MOST_STAGES: usize = 100;
 const MOST_BRANCHES: usize = 20;
 const MOST_VALUES: usize = 10_000;
-/// The squared coefficients of variation of a lognormal or a Weibull distribution. Outside of this
-/// range, a simulation would only see a constant, or would never reach the tail.
+/// The squared coefficients of variation for which a simulation sees more than a constant, and
+/// reaches the tail of a lognormal or a Weibull distribution.
 const SCV_RANGE: RangeInclusive<f64> = 1e-6..=1e6;
 
 const VARIATION: &str = "squared coefficient of variation";
 
 impl SizeDistribution {
-    /// Returns the faults of the parameters, whose places are relative to the distribution. `part`
-    /// and `owner`, such as "type `web`", are used in the messages.
+    /// Returns the faults of the parameters, with places relative to the distribution. `part` and
+    /// `owner`, such as "type `web`", are used in the messages.
     pub fn faults(&self, part: Part, owner: &str, time_unit: &str) -> Vec<Fault> {
         let mut faults = Faults::new(part, owner, time_unit);
         match self {
@@ -95,12 +95,13 @@ pub enum Part {
 }
 
 impl Part {
-    fn noun(self) -> &'static str {
+    /// Returns a noun, and a description of the time.
+    fn words(self) -> [&'static str; 2] {
         match self {
-            Self::Size => "size",
-            Self::Arrivals => "arrival",
-            Self::Interarrival => "interarrival time",
-            Self::Other(name) => name,
+            Self::Size => ["size", "time in service of one job"],
+            Self::Arrivals => ["arrival", "time between two arrivals"],
+            Self::Interarrival => ["interarrival time", "time between two arrivals"],
+            Self::Other(name) => [name, name],
         }
     }
 }
@@ -129,7 +130,7 @@ impl<'a> Faults<'a> {
     pub(super) fn out_of_range(&mut self) {
         let law = match self.part {
             Part::Other(name) => format!("the {name}"),
-            part => format!("{}s", part.noun()),
+            part => format!("{}s", part.words()[0]),
         };
         let owner = self.owner;
         let message =
@@ -154,24 +155,23 @@ impl<'a> Faults<'a> {
         match self.part {
             Part::Size => self.owner.to_owned(),
             Part::Other(name) => format!("the {name} of {}", self.owner),
-            part => format!("the {}s of {}", part.noun(), self.owner),
+            part => format!("the {}s of {}", part.words()[0], self.owner),
         }
     }
 
-    fn time(&self) -> &'static str {
-        match self.part {
-            Part::Size => "time in service of one job",
-            Part::Arrivals | Part::Interarrival => "time between two arrivals",
-            Part::Other(name) => name,
-        }
+    fn time(&self) -> String {
+        format!("{}, in {}", self.part.words()[1], self.time_unit)
     }
 
     fn check_mean(&mut self, mean: Decimal) {
         if mean <= Decimal::ZERO {
-            let (noun, owner) = (self.part.noun(), self.owner);
+            let (noun, owner) = (self.part.words()[0], self.owner);
             let message = format!("mean {noun} of {owner} is {mean}, expected a number > 0");
-            let help = format!("write the mean {}, in {}", self.time(), self.time_unit);
-            self.add(place!("mean"), message, help);
+            self.add(
+                place!("mean"),
+                message,
+                format!("write the mean {}", self.time()),
+            );
         }
     }
 
@@ -179,10 +179,10 @@ impl<'a> Faults<'a> {
         let help = match scv.value() {
             scv if scv > 1.0 => return,
             1.0 => "for squared coefficient of variation 1 use `law: exponential`".to_owned(),
-            scv if 1.0 / scv >= 1.5 && 1.0 / scv <= 100.0 => format!(
-                "for a value below 1 use `law: erlang`, here with `stages: {:.0}`",
-                1.0 / scv
-            ),
+            scv if (1.5..=100.0).contains(&(1.0 / scv)) => {
+                let stages = 1.0 / scv;
+                format!("for a value below 1 use `law: erlang`, here with `stages: {stages:.0}`")
+            }
             _ => "for values from 0.01 to 1 use `law: erlang`, for exactly 1 `law: exponential`"
                 .into(),
         };
@@ -209,15 +209,15 @@ impl<'a> Faults<'a> {
 
     fn check_low(&mut self, low: Decimal, is_sound: bool, expected: &str) {
         if !is_sound {
-            let help = format!("write the smallest {}, in {}", self.time(), self.time_unit);
+            let help = format!("write the smallest {}", self.time());
             self.add_value(place!("low"), low, expected, help);
         }
     }
 
     fn check_high(&mut self, low: Decimal, high: Decimal) {
         if high <= low || high <= Decimal::ZERO {
-            let time = format!("{}, in {}", self.time(), self.time_unit);
             let expected = format!("a number > low, which is {low}");
+            let time = self.time();
             let help = format!("write the largest {time}; for a constant use `law: deterministic`");
             self.add_value(place!("high"), high, &expected, help);
         }
@@ -227,7 +227,7 @@ impl<'a> Faults<'a> {
         if !self.check_length(place!("values"), values.len(), 1..=MOST_VALUES, "") {
             return;
         }
-        let help = format!("write the measured {}, in {}", self.time(), self.time_unit);
+        let help = format!("write the measured {}", self.time());
         // A time may be 0, unless all values are 0. The size of a job must be positive.
         let is_time = matches!(
             self.part,

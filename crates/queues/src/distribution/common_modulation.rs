@@ -39,11 +39,9 @@ impl CommonModulation {
         factors.map(|factor| factor.value() / mean).collect()
     }
 
-    /// Returns the excess of the index of dispersion of counts, divided by the arrival rate
-    /// \[time\]. This is `lim Var ∫ F / t`, where `F` is the relative factor.
-    ///
-    /// For two types with the arrival rates `λ` and `ν`, the covariance of the arrivals per unit of
-    /// time is `λ ν` times this value.
+    /// Returns `lim Var ∫ F / t` \[time\] of the relative factor `F`: the excess of the index of
+    /// dispersion of counts, divided by the arrival rate. For two types with the arrival rates `λ`
+    /// and `ν`, the covariance of the arrivals per unit of time is `λ ν` times this value.
     pub fn excess_dispersion(&self) -> f64 {
         let process = self.process();
         (process.dispersion() - 1.0) / process.rate()

@@ -132,6 +132,21 @@ impl SizeDistribution {
         self.mean_in(|x| x.exact())
     }
 
+    /// Returns the values of a distribution and their probabilities, if they are given.
+    pub(super) fn weighted(&self) -> (&[Decimal], Option<&[Decimal]>) {
+        match self {
+            Self::Hyperexponential {
+                means,
+                probabilities,
+            } => (means, Some(probabilities)),
+            Self::Empirical {
+                values,
+                probabilities,
+            } => (values, probabilities.as_deref()),
+            _ => (&[], None),
+        }
+    }
+
     /// Returns `E[S]` in a number type, or `None` if it needs more than the four basic operations.
     fn mean_in<N: Num + FromPrimitive>(&self, number: impl Fn(&Decimal) -> N) -> Option<N> {
         Some(match self {
@@ -141,11 +156,9 @@ impl SizeDistribution {
             | Self::Deterministic { mean }
             | Self::Lognormal { mean, .. }
             | Self::Weibull { mean, .. } => number(mean),
-            Self::Hyperexponential {
-                probabilities,
-                means,
-            } => average(means, Some(probabilities), &number, &number),
-            // `E_k = m_k + q_k E_{k+1}`, where `q_k` is the probability that the job continues.
+            Self::Hyperexponential { .. } | Self::Empirical { .. } => {
+                average(self.weighted(), &number, &number)
+            }
             Self::Coxian { means, onward } => {
                 let onward = onward.iter().map(&number).chain([N::zero()]);
                 let stages: Vec<(&Decimal, N)> = means.iter().zip(onward).collect();
@@ -154,10 +167,6 @@ impl SizeDistribution {
             }
             Self::Pareto { .. } => return None,
             Self::Uniform { low, high } => (number(low) + number(high)) / N::from_u8(2)?,
-            Self::Empirical {
-                values,
-                probabilities,
-            } => average(values, probabilities.as_deref(), &number, &number),
         })
     }
 
@@ -170,13 +179,10 @@ impl SizeDistribution {
             | Self::Lognormal { scv, .. }
             | Self::Weibull { scv, .. } => scv.value(),
             Self::Deterministic { .. } => 0.0,
-            Self::Hyperexponential {
-                probabilities,
-                means,
-            } => {
+            Self::Hyperexponential { .. } => {
                 let mean = self.mean();
                 let square = |m: &Decimal| (m.value() / mean).powi(2);
-                2.0 * average(means, Some(probabilities), |p| p.value(), square) - 1.0
+                2.0 * average(self.weighted(), |p| p.value(), square) - 1.0
             }
             Self::Coxian { means, onward } => coxian_square(means, onward, self.mean()) - 1.0,
             Self::Pareto { shape, low, high } => {
@@ -185,13 +191,10 @@ impl SizeDistribution {
             Self::Uniform { low, high } => {
                 ((high.value() - low.value()) / self.mean()).powi(2) / 12.0
             }
-            Self::Empirical {
-                values,
-                probabilities,
-            } => {
+            Self::Empirical { .. } => {
                 let mean = self.mean();
                 let square = |x: &Decimal| (x.value() / mean - 1.0).powi(2);
-                average(values, probabilities.as_deref(), |p| p.value(), square)
+                average(self.weighted(), |p| p.value(), square)
             }
         }
     }
@@ -269,8 +272,7 @@ impl SizeDistribution {
         Some(law)
     }
 
-    /// Returns `true` if all values that are computed from a distribution without faults are
-    /// positive and finite.
+    /// Returns `true` if all computed values of a law without faults are positive and finite.
     pub fn in_range(&self) -> bool {
         let sound = |x: &f64| *x > 0.0 && x.is_finite();
         let law = self.phases().unwrap_or_default();
@@ -296,10 +298,9 @@ impl SizeDistribution {
     }
 }
 
-/// Returns the sum `Σ p f(x)`, or the average of `f(x)` if `probabilities` is `None`.
+/// Returns `Σ p f(x)`, or the average of `f(x)`, which does not overflow if its sum does.
 pub(super) fn average<N: Num + FromPrimitive>(
-    values: &[Decimal],
-    probabilities: Option<&[Decimal]>,
+    (values, probabilities): (&[Decimal], Option<&[Decimal]>),
     number: impl Fn(&Decimal) -> N,
     f: impl Fn(&Decimal) -> N,
 ) -> N {
@@ -307,7 +308,6 @@ pub(super) fn average<N: Num + FromPrimitive>(
     let values = values.iter().enumerate();
     let terms = values.map(|(n, x)| match probabilities {
         Some(probabilities) => number(&probabilities[n]) * f(x),
-        // The sum can overflow even if the average does not.
         None => f(x) / count(),
     });
     terms.fold(N::zero(), |sum, term| sum + term)

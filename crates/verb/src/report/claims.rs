@@ -25,7 +25,7 @@ pub fn policy_report<K: Content>(
 
 const MOST: usize = 40;
 
-/// Returns tables of claims, without probabilities and claims about a single server. A quantity that
+/// Returns tables of claims, without probabilities and claims about single servers. A quantity that
 /// is only claimed for the whole policy is a row of the first table, and all others are columns of
 /// the second. `unmet` returns the assumptions that are not met by the workload.
 pub fn claims<'a, Q: Quantity>(

@@ -17,12 +17,14 @@ pub struct KindMeasurements<'a, M, C> {
     /// The fractions that are measured for each part.
     pub shares: &'a [Shares<M, C>],
     /// The counts and their names.
-    pub counts: &'a [(&'static str, fn(&Run<M, C>) -> u64)],
+    pub counts: &'a [Named<M, C, u64>],
     /// The frequencies per unit of time and their names.
-    pub frequencies: &'a [(&'static str, fn(&Run<M, C>) -> Option<Estimate>)],
+    pub frequencies: &'a [Named<M, C, Option<Estimate>>],
     /// Returns the recorded schedule of a run, and removes it from the run.
     pub take_stretch: fn(&mut Run<M, C>) -> Option<Stretch>,
 }
+
+pub(super) type Named<M, C, T> = (&'static str, fn(&Run<M, C>) -> T);
 
 /// A fraction that is measured for each part.
 #[derive(Clone, Copy, Debug)]
@@ -67,7 +69,6 @@ pub fn comparison_report<M, C>(
     let source = source.unwrap_or(&header.workload.file);
     let rankings = comparison.rankings.iter();
     let rankings = rankings.sorted_by(|a, b| a.load.total_cmp(&b.load));
-    // The summary is about the highest of the loads at which the most policies have means.
     let at = rankings.max_by_key(|at| at.ranking.order.len());
     let sections = chain!(
         [all.main(), all.ratios()],
@@ -272,10 +273,8 @@ impl<M, C> Compared<'_, M, C> {
         let figure = |load: &f64| {
             let title = format!("Jobs in the system at {}", self.place(*load));
             let curve = |(n, name): (usize, &str)| {
-                let points = self
-                    .comparison
-                    .run(name, *load)
-                    .map_or(Vec::new(), trajectory);
+                let run = self.comparison.run(name, *load);
+                let points = run.map_or(Vec::new(), trajectory);
                 Curve::line(n, self.comparison.titled(name), points)
             };
             let curves = self.comparison.names().enumerate().map(curve);
@@ -403,8 +402,8 @@ impl<M, C> Compared<'_, M, C> {
         numbers
     }
 
-    /// Returns the ratio of the mean response times of a cell and of the fastest policy at its load,
-    /// and the half-width. It is `None` for the fastest policy.
+    /// Returns the ratio of the mean response times of this cell and of the fastest policy at this
+    /// load, and the half-width. It is `None` for the fastest policy.
     fn to_fastest(&self, cell: &sweep::Cell<M, C>) -> Option<(f64, f64)> {
         let mut rankings = self.comparison.rankings.iter();
         let at = rankings.find(|at| at.load.to_bits() == cell.load.to_bits())?;

@@ -2,8 +2,7 @@ use std::error::Error;
 
 use csv::Writer;
 
-/// Writes a table as CSV. If a spreadsheet could evaluate a cell as a formula, an apostrophe is
-/// added at its start.
+/// A table in CSV. An apostrophe is added to cells that a spreadsheet could evaluate as a formula.
 pub struct Csv(Writer<Vec<u8>>);
 
 impl Csv {

@@ -35,7 +35,7 @@ impl From<String> for Report {
 }
 
 /// The numbers for other programs. Each of them has its keys, the quantity, the value, the ends of
-/// the 95 % interval (which are empty if there is none), and the unit.
+/// the 95 % interval (or empty ones), and the unit.
 #[derive(Clone, Debug, Default)]
 pub struct Numbers {
     /// The names of the keys.
@@ -55,9 +55,12 @@ impl Numbers {
         let values = value.into().values().filter(|own| own[0].is_finite());
         let Some(values) = values else { return };
         let Column { name, unit } = of.into();
-        let text = |own: f64| own.is_finite().then(|| own.to_string()).unwrap_or_default();
+        let values = values.map(|own| match own.is_finite() {
+            true => own.to_string(),
+            false => String::new(),
+        });
         let keys = keys.iter().map(|own| (*own).to_owned());
-        let line = chain!(keys, [name], values.map(text), [unit]);
+        let line = chain!(keys, [name], values, [unit]);
         self.lines.push(line.collect());
     }
 
@@ -175,8 +178,7 @@ macro_rules! table {
     }};
 }
 
-/// Adds several numbers with the same keys. Each of them has its own quantity and unit (see
-/// [`Numbers::add`](crate::report::Numbers::add)).
+/// Calls [`Numbers::add`](crate::report::Numbers::add) for several quantities with the same keys.
 #[macro_export]
 macro_rules! numbers {
     ($numbers:expr, $keys:expr => { $($of:expr => $value:expr),* $(,)? }) => {
@@ -261,9 +263,7 @@ impl Cell {
 }
 
 pub(super) struct Shown {
-    /// The head of each column, and `true` if the column contains text.
     pub heads: Vec<(String, bool)>,
-    /// The text of each cell, and its class in the style sheet.
     pub rows: Vec<Vec<(String, &'static str)>>,
 }
 

@@ -1,8 +1,7 @@
 use synth_core::number::seconds_in;
 use synth_simulation::Estimate;
 
-/// Formats a number with four significant digits, and without an exponent if it is readable. NaN is
-/// a dash.
+/// Formats a number with four significant digits, if possible without an exponent. NaN is a dash.
 pub fn number(value: f64) -> String {
     let magnitude = value.abs();
     if value == 0.0 {
@@ -32,7 +31,6 @@ pub fn decimals(width: f64) -> Option<usize> {
 /// Formats a lower bound with four digits. It is rounded down.
 pub fn below(bound: f64) -> String {
     let power = bound.log10().floor() - 3.0;
-    // As in `number`, an integer below `1e7` keeps all of its digits.
     let power = if bound < 1e7 { power.min(0.0) } else { power };
     number((bound - 0.5 * 10_f64.powf(power)).max(0.0))
 }
@@ -131,22 +129,19 @@ pub fn readable_unit(time: f64, unit: &str) -> (&str, f64) {
         return (unit, 1.0);
     };
     let seconds = time * second;
-    let short = if seconds >= 0.5 {
-        ("s", 1.0)
-    } else {
-        ("ms", 1e-3)
+    let (name, own) = match long_unit(seconds) {
+        Some(unit) => unit,
+        None if seconds >= 0.5 => ("s", 1.0),
+        None => ("ms", 1e-3),
     };
-    let (name, own) = long_unit(seconds).unwrap_or(short);
     (name, second / own)
 }
 
-/// Returns a readable unit for the times, and the factor to convert them. The unit is not changed
-/// if its length is not known, or if the longest time has between one and four digits before the
-/// decimal point. Otherwise, the unit is based on the median of the times.
+/// Returns a readable unit for the median of the times, and the factor to convert them. The unit is
+/// kept if its length is not known, or if the longest time has one to four digits before the point.
 pub fn readable(own: &str, times: impl Iterator<Item = f64>) -> (String, f64) {
-    let mut times: Vec<f64> = times
-        .filter(|time| time.is_finite() && *time > 0.0)
-        .collect();
+    let positive = times.filter(|time| time.is_finite() && *time > 0.0);
+    let mut times: Vec<f64> = positive.collect();
     times.sort_by(f64::total_cmp);
     let is_kept = times.last().is_none_or(|most| (0.1..9999.5).contains(most));
     let (unit, factor) = match is_kept {

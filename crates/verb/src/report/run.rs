@@ -6,9 +6,8 @@ use crate::{cells, table};
 use synth_core::artifact::{Claim, Quantity};
 use synth_simulation::{Ending, Health, Judgement, Run, Stretch, Verdict};
 
-/// Returns the report on a run, and the verdicts on the claims if there are any. `overall` contains
-/// the other measurements of the run. `is_percentile` returns `true` if a claim is a percentile; in
-/// this case, the fraction below the percentile was measured.
+/// Returns the report on a run with its other measurements (`overall`) and the verdicts on claims.
+/// If `is_percentile` is `true` for a claim, the fraction below the percentile was measured.
 pub fn run_report<M, C, Q: Quantity>(
     unit: &str,
     run: &Run<M, C>,
@@ -91,9 +90,8 @@ pub fn verdict_table<Q: Quantity>(
     is_percentile: fn(&Claim<Q>) -> bool,
 ) -> Section {
     let subject = |own: &Judgement<Q>| own.claim.job_type.clone().or(own.claim.batch.clone());
-    let examined = verdicts
-        .iter()
-        .filter(|own| own.verdict != Verdict::NotExamined);
+    let is_examined = |own: &&Judgement<Q>| own.verdict != Verdict::NotExamined;
+    let examined = verdicts.iter().filter(is_examined);
     let examined = examined.sorted_by_key(|own| subject(own).is_some());
     let mut section = table!("Claims", examined, own => {
         "claim" => name(&own.claim),

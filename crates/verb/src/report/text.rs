@@ -6,10 +6,8 @@ use super::data::{Report, Section};
 /// The default width of the text, in characters.
 pub const WIDTH: usize = 100;
 
-/// The words in a cell are not wrapped into lines shorter than this.
 const NARROWEST: usize = 16;
 
-/// The maximum number of columns that are repeated if a wide table is continued below.
 const KEYS: usize = 2;
 
 const PADDING: usize = 3;
@@ -27,8 +25,7 @@ impl Report {
 }
 
 impl Section {
-    /// Returns the section as text. Except for its `lines`, all text is wrapped at `width`
-    /// characters.
+    /// Returns the section as text, which is wrapped at `width` characters except for its `lines`.
     pub fn text(&self, width: usize) -> String {
         if self.is_empty() {
             return String::new();
@@ -69,8 +66,8 @@ impl Lines {
     }
 }
 
-/// If the table is wider than `most`, its heads and texts are wrapped. If this is not enough, the
-/// other columns follow below, next to the columns that name the rows. No cell is cut.
+/// If the table is wider than `most`, its heads and texts are wrapped, except for the first column,
+/// and the other columns follow below, next to the columns that name the rows. No cell is cut.
 fn table(columns: &[Lines], most: usize) -> String {
     let shown = wrapped(columns, most);
     let keys = shown.iter().take_while(|own| own.is_words).count();
@@ -98,7 +95,6 @@ fn wrapped(columns: &[Lines], most: usize) -> Vec<Lines> {
         let cells = column.cells[1..].iter().map(|cell| width(cell));
         column.cells[0] = wrap(&column.cells[0], cells.max().unwrap_or(0));
     }
-    // The first column names the rows and is not wrapped.
     let all = total(&columns);
     let words = columns.iter_mut().skip(1).filter(|own| own.is_words);
     let words: Vec<&mut Lines> = words.collect();
@@ -133,23 +129,21 @@ fn width(cell: &str) -> usize {
 
 /// Wraps a text between words, so that each line has at most `most` characters, or one longer word.
 pub fn wrap(text: &str, most: usize) -> String {
-    let lines = text.split('\n');
-    lines.map(|line| wrap_line(line, most)).join("\n")
-}
-
-fn wrap_line(text: &str, most: usize) -> String {
-    let (mut wrapped, mut length) = (String::new(), 0);
-    for word in text.split(' ') {
-        let more = word.chars().count();
-        if length > 0 {
-            let fits = length + 1 + more <= most;
-            wrapped.push(if fits { ' ' } else { '\n' });
-            length = if fits { length + 1 } else { 0 };
+    let wrap_line = |text: &str| {
+        let (mut wrapped, mut length) = (String::new(), 0);
+        for word in text.split(' ') {
+            let more = word.chars().count();
+            if length > 0 {
+                let fits = length + 1 + more <= most;
+                wrapped.push(if fits { ' ' } else { '\n' });
+                length = if fits { length + 1 } else { 0 };
+            }
+            wrapped.push_str(word);
+            length += more;
         }
-        wrapped.push_str(word);
-        length += more;
-    }
-    wrapped
+        wrapped
+    };
+    text.split('\n').map(wrap_line).join("\n")
 }
 
 #[cfg(test)]

@@ -44,8 +44,8 @@ pub struct Levels<'a> {
 }
 
 impl<'a> Levels<'a> {
-    /// Estimates the time \[ns\] for this number of phases and of levels below the repeating
-    /// levels, or returns infinity if there is not enough memory.
+    /// Estimates the time \[ns\] for this number of phases and of levels below the repeating ones.
+    /// It is infinite if there is not enough memory.
     pub fn work(phases: f64, levels: f64) -> f64 {
         if 40.0 * phases * phases <= MEMORY_LIMIT {
             (5.0 + 0.15 * levels) * phases.powi(3) + 1e3 * (levels + phases) + 2e4
@@ -166,8 +166,7 @@ impl<'a> Levels<'a> {
     }
 }
 
-/// Returns `Σ_k P^k x`, `Σ_k k P^k x`, and the number of levels until the powers are below
-/// `exp(−TAIL)`.
+/// Returns `Σ_k P^k x`, `Σ_k k P^k x`, and the number of levels until `P^k < exp(−TAIL)`.
 fn doubled(p: &DMatrix<f64>, x: DVector<f64>) -> Result<([DVector<f64>; 2], f64), SolverError> {
     let (mut sum, mut moment) = (x, DVector::zeros(p.nrows()));
     let (mut power, mut count) = (p.clone(), 1.0);

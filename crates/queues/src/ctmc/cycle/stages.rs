@@ -12,14 +12,13 @@
 //! ```
 //!
 //! where `y_q` is the sum of `f` and the values of the exits, which are known from the later
-//! stages. These systems are solved from the last stage to the first without subtractions. `H_0` is
-//! the transition matrix of the number of jobs at the start of a round. Its stationary distribution
-//! (Grassmann, Taksar, Heyman, Operations Research 33, 1985) is the weight of the rounds.
+//! stages. The systems are solved from the last stage to the first without subtractions. The weight
+//! of the rounds is the stationary distribution of `H_0`, the transition matrix of the number of
+//! jobs at their start (Grassmann, Taksar, Heyman, Operations Research 33, 1985).
 //!
 //! # Practice
-//! If a round starts with many jobs, all servers are always busy, so the distribution of the net
-//! change does not depend on the number of jobs. Very small entries are removed, so the width of
-//! the band is the range of the changes in a round.
+//! If a round starts with many jobs, all servers are always busy, so the net change does not depend
+//! on the number of jobs. Very small entries are removed, so the band is as wide as the changes.
 
 use super::row::{Row, eliminated};
 use super::{Reward, TAIL};
@@ -55,7 +54,6 @@ pub struct Stages<'a> {
     levels: usize,
     /// With at least this many jobs (or all levels), no server is idle before state 0 is entered.
     full: usize,
-    /// The distribution of the number of jobs at the start of a round, up to a factor.
     starts: Vec<f64>,
     tiny: f64,
 }
@@ -82,7 +80,6 @@ impl<'a> Stages<'a> {
         (rounds.work() <= most && rounds.numbers() <= MEMORY_LIMIT).then_some(rounds)
     }
 
-    /// Estimates the time \[ns\] of the solution.
     pub(super) fn work(&self) -> f64 {
         let widths: f64 = self.changes.iter().map(|row| row.values.len() as f64).sum();
         let (down, up) = (-self.changes[0].first as f64, self.changes[0].end() as f64);
@@ -148,9 +145,8 @@ impl<'a> Stages<'a> {
         Some(row)
     }
 
-    /// Returns the rate `ln z` at which the distribution of the levels decays, if it does. `z > 1`
-    /// is the solution of `F(z) = 1`, where `F` is the generating function of the net change in a
-    /// round in which all servers are busy.
+    /// Returns the rate `ln z` at which the distribution of the levels decays, if it does. `F(z) = 1`
+    /// for the generating function `F` of the net change in a round if all servers are busy.
     fn decay(&self) -> Option<f64> {
         let lambda = self.queue.arrival_rate();
         let bound = |stage: &Stage| (stage.leaving + stage.full_speed()) / lambda;
@@ -214,16 +210,13 @@ impl<'a> Stages<'a> {
         let (pivots, falls) = pivots(stage, lambda, self.full);
         let mut rows: Vec<Row> = Vec::with_capacity(self.full + 1);
         for q in 0..self.full {
-            let (ends, further): (Vec<_>, Vec<_>) = self
-                .onward(stage, q)
-                .into_iter()
-                .partition(|(to, ..)| *to == 0);
-            let ends = ends
-                .iter()
-                .map(|&(_, rate, q)| (rate, Row::unit(q as isize)));
+            let onward = self.onward(stage, q);
+            let ends = onward.iter().filter(|(to, ..)| *to == 0);
+            let ends = ends.map(|&(_, rate, q)| (rate, Row::unit(q as isize)));
             let ends: Vec<(f64, Row)> = ends.collect();
             let mut parts: Vec<(f64, &Row)> = ends.iter().map(|(rate, row)| (*rate, row)).collect();
-            parts.extend(further.iter().map(|&(to, rate, q)| (rate, &later[to][q])));
+            let further = onward.iter().filter(|(to, ..)| *to > 0);
+            parts.extend(further.map(|&(to, rate, q)| (rate, &later[to][q])));
             if q > 0 {
                 parts.push((falls[q], &rows[q - 1]));
             }

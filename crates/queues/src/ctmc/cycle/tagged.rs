@@ -8,8 +8,8 @@ use statrs::distribution::{Discrete, Poisson};
 
 use crate::ctmc::modulated::{MEMORY_LIMIT, ModulatedQueue};
 
-/// Returns the probability that a job is still present, by time, by state and by the number of jobs
-/// ahead, or `None` if this needs more than `budget` operations or too much memory.
+/// Returns this probability by time, state and number of jobs ahead, or `None` if this needs more
+/// than `budget` operations or too much memory.
 pub(super) fn staying(
     queue: &ModulatedQueue<'_>,
     times: &[f64],

@@ -10,11 +10,10 @@ pub enum Scale {
 /// An axis and its ticks.
 #[derive(Clone, Debug)]
 pub struct Axis {
-    /// The title, which can be empty.
-    pub title: String,
-    /// The minimum value of the axis.
+    pub(super) title: String,
+    /// The minimum value.
     pub low: f64,
-    /// The maximum value of the axis.
+    /// The maximum value.
     pub high: f64,
     scale: Scale,
     pub(super) ticks: Vec<(f64, String)>,

@@ -26,27 +26,20 @@ const BELOW_MIDDLE: f64 = 4.6;
 /// The content of an SVG element, and its size.
 #[derive(Clone, Debug, Default)]
 pub struct Picture {
-    /// The width, in the units of the content.
-    pub width: u32,
-    /// The height, in the same units.
-    pub height: u32,
-    /// The elements.
-    pub body: String,
+    pub(crate) width: u32,
+    pub(crate) height: u32,
+    pub(crate) body: String,
 }
 
 /// A picture with its title, its legend and its description.
 #[derive(Clone, Debug, Default)]
 pub struct Figure {
-    /// The title.
-    pub title: String,
-    /// A description of the content as text.
-    pub description: String,
+    pub(crate) title: String,
+    pub(crate) description: String,
     /// A note that is shown below the picture. It can be empty.
     pub note: String,
-    /// The legend, which contains each label and its key.
-    pub keys: Vec<(String, Picture)>,
-    /// The picture.
-    pub picture: Picture,
+    pub(crate) keys: Vec<(String, Picture)>,
+    pub(crate) picture: Picture,
 }
 
 /// A value and its interval.

@@ -1,5 +1,4 @@
-//! Exact numbers, documents and policy files, which are used by all other crates of `synth` and do
-//! not depend on the kind of workload.
+//! Exact numbers, documents and policy files, which do not depend on the kind of workload.
 //!
 //! - A [`Decimal`](number::Decimal) is a number exactly as it was written. The function
 //!   [`in_units`](number::in_units) converts a capacity and the demands to integers, so that the

@@ -1,9 +1,8 @@
 //! This crate contains the exact analysis of Markov chains and queues, and the distributions that
 //! are used for sizes and arrivals. It does not depend on the kind of workload.
 //!
-//! - A [`SizeDistribution`](distribution::SizeDistribution) is a distribution of job sizes, and an
-//!   [`ArrivalProcess`](distribution::ArrivalProcess) describes when jobs arrive. Both are read
-//!   from documents.
+//! - A [`SizeDistribution`](distribution::SizeDistribution) of job sizes and an
+//!   [`ArrivalProcess`](distribution::ArrivalProcess) are read from documents.
 //! - A [`ModulatedQueue`](ctmc::ModulatedQueue) is a queue whose number of servers depends on the
 //!   state of a Markov chain, its [`Environment`](ctmc::Environment).
 //! - The queue is converted to a quasi-birth-death process ([`Qbd`](ctmc::Qbd)). Its solution has

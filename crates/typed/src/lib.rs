@@ -1,9 +1,8 @@
 //! The command-line arguments that are shared by several verbs.
 //!
 //! - The structs [`WorkloadFile`], [`PolicyFile`], [`RunLength`] and [`Budget`] are flattened into
-//!   the arguments of a verb. The last two are converted to the [`Settings`] of a simulation.
-//! - The functions such as [`count`], [`time`] and [`share`] parse a single value. An error contains
-//!   an example of a correct value.
+//!   the arguments of a verb. The last two become the [`Settings`] of a simulation.
+//! - The functions such as [`count`] and [`share`] parse a value. Errors contain a correct value.
 //!
 //! ```
 //! use clap::Parser as _;

@@ -67,28 +67,24 @@ pub trait Kind: Rules {
     /// The additional arguments for the comparison of policies.
     type ComparisonArgs: Args + NamesFiles;
 
-    /// The examples at the end of the help: commands, in lines of at most 78 characters, each with
-    /// its description below.
+    /// The examples in the help: commands in lines of ≤ 78 characters, each above its description.
     const EXAMPLES: &'static str = "";
     /// The additional verbs of this kind.
     const VERBS: &'static [Verb] = &[];
 
-    /// Creates a policy that is accepted by the checker. It is an error if the arguments cannot be
-    /// combined, or do not apply to the workload.
+    /// Creates a policy that the checker accepts, or an error if the arguments do not apply.
     fn synthesize(
         workload: &WorkloadOf<Self>,
         args: &Self::SynthesisArgs,
         caller: &mut Caller<'_>,
     ) -> VerbResult<SynthesisAnswer<Self::Content>>;
 
-    /// Multiplies all arrival rates by the same factor, so that the load is equal to `load`. It is
-    /// an error if the workload has no load, or if its load is not known.
+    /// Multiplies all arrival rates, so that the load is equal to `load`, which must be known.
     fn at_load(_workload: &WorkloadOf<Self>, _load: f64) -> VerbResult<WorkloadOf<Self>> {
         refuse("this kind of workload has no load that could be scaled")
     }
 
-    /// Checks a file that is a proof and not a policy. Returns the statement that is proved or the
-    /// fault, `None` if it is a policy or an unknown file, and an error if it cannot be read.
+    /// Checks a file. Returns the statement that it proves or its fault, or `None` if not a proof.
     fn prove(_text: &str) -> VerbResult<Option<Result<String, String>>> {
         Ok(None)
     }
@@ -122,8 +118,7 @@ pub trait Kind: Rules {
         caller: &mut Caller<'_>,
     ) -> VerbResult<VerbOutput>;
 
-    /// Merges the parts of a comparison at several loads. It is an error if a part cannot be read,
-    /// or if this kind is not compared at several loads.
+    /// Merges the parts of a comparison at several loads, if this kind has such comparisons.
     fn merge(_: &WorkloadOf<Self>, _: &Whole) -> VerbResult<VerbOutput> {
         refuse("this kind of workload is not compared over loads, so there are no parts to merge")
     }

@@ -3,10 +3,9 @@
 //! A verb is a subcommand, such as `simulate`. It returns its results as values and prints nothing.
 //!
 //! - A kind of workload implements [`Rules`] and [`Kind`]: it creates and simulates policies.
-//! - A [`Verb`] is registered with the type of its arguments, which implements [`RunVerb`]. The
-//!   [`Caller`] is told about the progress.
-//! - The result is a [`VerbOutput`], whose [`Report`](report::Report) can be a table, an HTML page
-//!   or a CSV file.
+//! - A [`Verb`] is registered with the type of its arguments, which implements [`RunVerb`]. It
+//!   tells the [`Caller`] about its progress, and returns a [`VerbOutput`], whose
+//!   [`Report`](report::Report) can be a table, an HTML page or a CSV file.
 //!
 //! ```
 //! use clap::Args;
@@ -29,8 +28,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! The file `src/tests.rs` contains a small kind of workload with all of its verbs. The kinds are
-//! listed in `src/kinds.rs` of the program.
+//! The file `src/tests.rs` contains a small kind of workload with all of its verbs.
 
 mod files;
 mod kind;

@@ -130,8 +130,7 @@ fn with_exact<W: Queueing>(
     VerbOutput::over_loads(comparison, &workload.besides())
 }
 
-/// Multiplies all arrival rates, so that the load is equal to `load`. It is an error if the current
-/// load is not known, or if a rate is out of range.
+/// Multiplies all arrival rates to reach this load, if the own load is known and rates stay in range.
 pub fn scaled_to<W: Queueing>(workload: &W, load: f64) -> VerbResult<W> {
     at_load(workload, load, workload.own_load(None)?)
 }

@@ -216,7 +216,7 @@ impl VerbOutput {
         Ok(self)
     }
 
-    /// Returns the output of a simulation. The answer is negative if a claim is refuted, or if the
+    /// Returns the output of a simulation, which is negative if a claim is refuted, or if the
     /// policy is unstable on the workload that its claims are about.
     pub fn of_run<Q: Quantity>(
         policy: &str,

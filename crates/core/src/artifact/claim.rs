@@ -44,8 +44,7 @@ pub struct Claim<Q: Quantity> {
 }
 
 impl<Q: Quantity> Claim<Q> {
-    /// Creates a claim that has no confidence interval and is not about a probability, from a value
-    /// and the unit of time of the workload.
+    /// Creates a claim with a value and a unit of time, without an interval or a probability.
     pub fn new(
         quantity: Q,
         subject: Subject<'_>,

@@ -53,12 +53,11 @@ impl std::fmt::Display for Finding {
     }
 }
 
-/// Collects the faults, and the reasons why statements were accepted. All paths are relative to the
-/// part that is being checked, which is "".
+/// Collects faults and grounds. All paths are relative to the part that is checked, which is "".
 #[derive(Debug, Default)]
 pub struct Findings {
-    list: Vec<Finding>,
-    examined: Vec<Examined>,
+    pub(super) list: Vec<Finding>,
+    pub(super) examined: Vec<Examined>,
     part: String,
 }
 
@@ -176,10 +175,6 @@ impl Findings {
     /// Returns all faults in the order in which they were found.
     pub fn into_list(self) -> Vec<Finding> {
         self.list
-    }
-
-    pub(crate) fn into_lists(self) -> (Vec<Finding>, Vec<Examined>) {
-        (self.list, self.examined)
     }
 }
 

@@ -17,7 +17,7 @@ pub use claim::{
 pub use finding::{Examined, Finding, Findings, Grounds};
 pub use finding::{is_close, nonnegative, positive, sums_to_one, written};
 pub use quantity::{Accuracy, Method, Of, Quantity, QuantityRow, Side, Unit, quantities};
-pub use read::{ArtifactError, Checked, heading, parse, read_shape, read_text};
+pub use read::{ArtifactError, Checked, parse, read_shape, read_text};
 pub use seal::Changes;
 
 use std::fmt::Debug;
@@ -68,9 +68,8 @@ pub trait Content: Copy + Debug + PartialEq + 'static {
         Self::Workload::record(workload).digest()
     }
 
-    /// Derives the statements of an artifact again, from the artifact alone (`workload` is its own)
-    /// and as far as possible. Reports all faults, and the grounds of the other statements. A claim
-    /// without grounds is trusted.
+    /// Derives the statements of an artifact again, from it alone (`workload` is its own) as far as
+    /// possible. Reports all faults, and the grounds of other statements. The default is trust.
     fn check(artifact: &Artifact<Self>, workload: &Self::Checked, findings: &mut Findings);
 }
 
@@ -176,10 +175,9 @@ impl<K: Content> Artifact<K> {
             check(workload, &mut findings);
             findings.remarks(&["workload.source", "tool"]);
         }
-        match (checked, findings.into_lists()) {
-            (Some(checked), (wrong, examined)) if wrong.is_empty() => Ok((checked, examined)),
-            (_, (wrong, _)) => Err(wrong),
-        }
+        let Findings { list, examined, .. } = findings;
+        let checked = checked.filter(|_| list.is_empty());
+        checked.map(|workload| (workload, examined)).ok_or(list)
     }
 
     /// Returns the differences between the policy's workload and another, except for the `source`.
@@ -196,8 +194,7 @@ impl<K: Content> Artifact<K> {
         differences.map(finding).collect()
     }
 
-    /// Returns the document as it is written to a file, with a digest and with indentation. An
-    /// array of numbers or strings is on one line.
+    /// Returns the document as it is written to a file, with a digest, indentation and flat arrays.
     pub fn to_json(&self) -> Written {
         let sealed = self.clone().sealed();
         let pretty = harmless(K::pretty(&sealed)?);

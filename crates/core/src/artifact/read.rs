@@ -44,14 +44,12 @@ fn listed(findings: &[Finding]) -> String {
 }
 
 /// The fields that determine the shape of the other fields of a document.
-#[derive(Clone, Debug, Deserialize)]
-pub struct Heading {
-    /// Always `synth-policy`.
-    pub format: Format,
-    /// The version. [`heading`] only accepts [`VERSION`].
-    pub version: u32,
-    /// The kind of workload.
-    pub kind: String,
+#[derive(Deserialize)]
+struct Heading {
+    #[serde(rename = "format")]
+    _format: Format,
+    version: u32,
+    kind: String,
 }
 
 /// Reads the file of a policy. Returns its name in error messages and its text.
@@ -63,30 +61,22 @@ pub fn read_text(path: &Path) -> Result<(String, String), ArtifactError> {
     }
 }
 
-/// Reads the [`Heading`] of a document, and rejects any version but [`VERSION`]. `name` is used in
-/// error messages.
-pub fn heading(text: &str, name: &str) -> Result<Heading, ArtifactError> {
-    let heading: Heading = read_shape(text, name)?;
-    let found = heading.version;
-    let (by, what_to_do) = match found.cmp(&VERSION) {
-        Ordering::Equal => return Ok(heading),
+/// Parses an artifact, and rejects another shape, kind or version. Its contents are not checked.
+pub fn parse<K: Content>(text: &str, name: &str) -> Result<Artifact<K>, ArtifactError> {
+    let Heading { version, kind, .. } = read_shape(text, name)?;
+    let (by, what_to_do) = match version.cmp(&VERSION) {
+        Ordering::Equal if kind == K::NAME => return K::read(text, name),
+        Ordering::Equal => {
+            let message = format!("unknown kind `{kind}`, expected `{}`", K::NAME);
+            return Err(shape_error(name, "kind", message));
+        }
         Ordering::Less => ("an earlier", "run synth again on its workload"),
         Ordering::Greater => ("a later", "install that one"),
     };
     let message = format!(
-        "version {found} was written by {by} synth, but this one reads version {VERSION}: {what_to_do}"
+        "version {version} was written by {by} synth, but this one reads version {VERSION}: {what_to_do}"
     );
     Err(shape_error(name, "version", message))
-}
-
-/// Parses an artifact, and rejects another shape, kind or version. Its contents are not checked.
-pub fn parse<K: Content>(text: &str, name: &str) -> Result<Artifact<K>, ArtifactError> {
-    let kind = heading(text, name)?.kind;
-    if kind != K::NAME {
-        let message = format!("unknown kind `{kind}`, expected `{}`", K::NAME);
-        return Err(shape_error(name, "kind", message));
-    }
-    K::read(text, name)
 }
 
 /// Parses a document of type `D`. An error contains `name` and the place of the fault.

@@ -1,9 +1,8 @@
-//! The digest of a document is used to detect files that were edited or truncated. It does not
-//! protect against an attacker, because anyone who can write the file can also write a digest.
-//!
-//! It is the digest of the canonical JSON without the digest field: without white space, with keys
-//! sorted by code point, and with the shortest text of each number. Therefore, indentation, the
-//! order of the keys, and `1` instead of `1.0` do not change it.
+//! The digest of a document detects files that were edited or truncated. It does not protect from
+//! an attacker, because anyone who can write the file can also write a digest. It is the digest of
+//! the canonical JSON without the digest field: without white space, with keys sorted by code
+//! point, and with the shortest text of each number. Therefore, indentation, the order of the keys,
+//! and `1` instead of `1.0` do not change it.
 
 use super::{Artifact, Content, Finding};
 use crate::document::{canonical, digest};

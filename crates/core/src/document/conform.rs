@@ -1,6 +1,5 @@
-//! This module converts a tree of values to JSON and checks it against a JSON schema.
-//!
-//! An enum (`oneOf`) can be tagged by a constant property, or be a string or a map with one key.
+//! This module converts a tree of values to JSON and checks it against a JSON schema. An enum
+//! (`oneOf`) can be tagged by a constant property, or be a string or a map with one key.
 
 use num_rational::BigRational;
 use num_traits::Zero;

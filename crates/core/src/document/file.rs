@@ -4,9 +4,8 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-/// The maximum size of a workload, in bytes.
+/// The maximum size of a workload, and of other documents, in bytes.
 pub(super) const LARGEST: u64 = 64 << 20;
-/// The maximum size of other documents, in bytes.
 const LARGEST_OF_ALL: u64 = 256 << 20;
 
 /// Returns the text of a file. The errors are those of [`all_bytes_of`] and invalid UTF-8.

@@ -160,8 +160,7 @@ pub(crate) fn canonical(mut value: serde_json::Value) -> String {
     value.to_string()
 }
 
-/// Returns the names and the texts of rendered templates, or the error of one of them. Each text
-/// ends with one newline.
+/// Returns the names and the texts of rendered templates, or an error. Texts end with one newline.
 pub fn filled_in<E: std::fmt::Display>(
     files: impl IntoIterator<Item = (impl std::fmt::Display, Result<String, E>)>,
 ) -> Result<Vec<(String, String)>, String> {

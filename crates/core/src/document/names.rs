@@ -41,8 +41,7 @@ pub fn suggest(found: &str, kind: &str, known: &[&str]) -> String {
     format!("{kind}: {names}{others}")
 }
 
-/// Returns the known name with the smallest Levenshtein distance from `found` without regard to
-/// case, or `None` if none is similar.
+/// Returns the most similar known name (by Levenshtein distance, ignoring case), if there is one.
 pub fn nearest<'a>(found: &str, known: &[&'a str]) -> Option<&'a str> {
     let distance = |name: &str| strsim::levenshtein(&found.to_lowercase(), &name.to_lowercase());
     let is_near = |name: &&&str| distance(name) <= name.chars().count().div_ceil(3);

@@ -156,8 +156,7 @@ impl Node {
         self.entries().iter().find(|entry| entry.key == key)
     }
 
-    /// Returns the bytes to mark for a fault: the range of its place or of the nearest place above.
-    /// For an entry of a list, this is its name if it has one.
+    /// Returns the bytes of the nearest known place of a fault, or of the name of an entry.
     pub(crate) fn locate(&self, fault: &Fault) -> Option<Range<usize>> {
         let (mut node, mut is_entry) = (self, false);
         let steps = fault.place.steps();

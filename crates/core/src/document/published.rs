@@ -1,8 +1,6 @@
 //! This module creates the JSON Schema (draft 7) of the documents that people write in an editor.
-//!
-//! In addition to the schema of the type, numbers and names may be quoted, and an optional key may
-//! be null. The variants of an enum are selected by their tag (`if`, `then`), so that an editor
-//! only reports the faults of one variant.
+//! In addition to the schema of the type, numbers and names may be quoted, and optional keys null.
+//! Variants are selected by their tag (`if`, `then`), so that an editor only reports faults of one.
 
 use schemars::generate::SchemaSettings;
 use schemars::{Schema, SchemaGenerator};

@@ -1,6 +1,5 @@
-//! This module defines decimal numbers that are exact, so that `0.1` is exactly one tenth.
-//!
-//! A demand of `.1` must fit three times into a capacity of `.3`, but `(.3_f64 / .1).floor()` is 2.
+//! This module defines decimal numbers that are exact, so that `0.1` is exactly one tenth. A demand
+//! of `.1` must fit three times into a capacity of `.3`, but `(.3_f64 / .1).floor()` is 2.
 //! Therefore, a number is stored as the nearest `f64`, and its value is the decimal number that is
 //! the shortest text for this `f64`. A text with more digits than an `f64` can represent is
 //! rejected, so a number is never rounded without an error.

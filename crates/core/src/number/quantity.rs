@@ -58,8 +58,7 @@ fn thousandths(text: &str) -> Option<Decimal> {
         .and_then(|(number, ..)| decimal(&(number.exact() / BigInt::from(1000))))
 }
 
-/// Suggests a number instead of a number with a unit, or returns `None` if the text is not one.
-/// `time_unit` is the unit of time of the document, if it has one.
+/// Suggests a number instead of a number with a unit, if it is one, in this unit of time.
 pub fn explained(text: &str, time_unit: Option<&str>) -> Option<String> {
     match (thousandths(text), seconds(text)) {
         (Some(amount), Some(_)) => Some(format!(

@@ -2,8 +2,7 @@ use std::ops::RangeInclusive;
 
 use super::format_number;
 
-/// The names of the units of time, the names that are only allowed after a number, and the length
-/// in seconds as a fraction.
+/// The names of units of time, more names that only follow a number, and lengths as fractions.
 pub(super) const UNITS: [(&[&str], &[&str], [u32; 2]); 7] = [
     (
         &["us", "µs", "microsecond", "microseconds"],
@@ -25,7 +24,7 @@ pub fn seconds_in(unit: &str) -> Option<f64> {
 }
 
 /// Formats a duration in the largest unit with at most one decimal place, or else with a value ≥ 3.
-/// The own unit is used if its length is not known.
+/// A unit of unknown length is kept.
 pub fn in_words(time: f64, unit: &str) -> String {
     let Some(second) = seconds_in(unit) else {
         return format!("{} {unit}", format_number(time));
@@ -43,8 +42,8 @@ pub fn in_words(time: f64, unit: &str) -> String {
 }
 
 /// Parses a Gregorian date and time, such as `2024-03-31T02:30:00`, `2024-03-31 02:30:00.25`,
-/// `2024-03-31` or `2024-03-31T02:30:00+02:00`. Returns the time \[s\] since 1970 in UTC if there
-/// is an offset from UTC, and otherwise by the clock that the text refers to.
+/// `2024-03-31` or `2024-03-31T02:30:00+02:00`. Returns the time \[s\] since 1970 in UTC, or by the
+/// clock that the text refers to if there is no offset from UTC.
 pub fn instant(field: &[u8]) -> Option<f64> {
     let text = std::str::from_utf8(field).ok()?;
     let (date, clock) = text.split_once(['T', ' ']).unwrap_or((text, "00:00:00"));

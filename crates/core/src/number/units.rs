@@ -1,6 +1,5 @@
-//! This module converts amounts to integer multiples of their greatest common divisor `g`.
-//!
-//! Let `part_i = units_i · g`. Because `Σ u_i units_i` is an integer, `Σ u_i part_i ≤ whole` is
+//! This module converts amounts to integer multiples of their greatest common divisor `g`. Let
+//! `part_i = units_i · g`. Because `Σ u_i units_i` is an integer, `Σ u_i part_i ≤ whole` is
 //! equivalent to `Σ u_i units_i ≤ ⌊whole / g⌋`, which does not depend on the unit of measurement.
 
 use num_bigint::BigInt;

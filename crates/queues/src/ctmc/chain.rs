@@ -1,9 +1,7 @@
-//! This module represents a finite continuous-time Markov chain as a graph of rates \[1/time\].
-//!
-//! The stationary distribution is computed by the elimination of Grassmann, Taksar and Heyman
-//! (Operations Research 33, 1985). It does not use subtractions, so each entry keeps its relative
-//! accuracy. The last state is eliminated first. If the edges lead only forward or back to the
-//! first states, there is no fill-in, and the work is linear in the number of edges.
+//! This module represents a finite continuous-time Markov chain as a graph of rates \[1/time\]. The
+//! stationary distribution is computed by the elimination of Grassmann, Taksar and Heyman
+//! (Operations Research 33, 1985) without subtractions, so each entry keeps its relative accuracy.
+//! If the edges lead only forward or back to the first states, the work is linear in their number.
 
 use std::collections::{BTreeMap, BTreeSet};
 

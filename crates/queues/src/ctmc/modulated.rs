@@ -1,5 +1,4 @@
-//! This module implements a queue with Poisson arrivals, exponential sizes, and a number of servers
-//! that is modulated by a Markov chain.
+//! This module implements an M/M/c queue whose number of servers is modulated by a Markov chain.
 //!
 //! The pair (jobs, state) is a QBD that repeats from the largest number of servers on.
 
@@ -156,8 +155,7 @@ impl<'a> ModulatedQueue<'a> {
         self.environment.edges.iter().zip(serves)
     }
 
-    /// Returns the rate \[1/time\] at which a busy server completes jobs in state `s` without a
-    /// change of the state.
+    /// Returns the rate \[1/time\] at which a server completes jobs without a change of state `s`.
     pub fn independent_rate_of_server(&self, s: usize) -> f64 {
         match self.drains[s] {
             true => 0.0,
@@ -226,8 +224,7 @@ impl<'a> ModulatedQueue<'a> {
 /// The maximum number of values that a solver can store: 320 MB with 8 bytes each.
 pub const MEMORY_LIMIT: f64 = 4e7;
 
-/// Estimates the time \[ns\] of a solution for this number of phases and of boundary levels. It is
-/// infinite if there is not enough memory.
+/// Estimates the time \[ns\] of a solution, which is infinite if there is not enough memory.
 pub fn matrix_work(phases: f64, boundary: f64) -> f64 {
     if matrix_numbers(phases, boundary) <= MEMORY_LIMIT {
         (3.5 + 0.15 * boundary) * phases.powi(3) + 1e3 * (boundary + phases) + 2e4

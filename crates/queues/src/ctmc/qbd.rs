@@ -144,8 +144,7 @@ impl Qbd {
     /// Computes the stationary distribution.
     ///
     /// # Errors
-    /// Returns an error if the process is not stable, if the reduction does not converge, or if the
-    /// residual of the equation of `G` is too large.
+    /// Returns an error if the process is not stable, or if `G` does not converge.
     pub fn solve(&self) -> Result<Stationary, SolverError> {
         let rates = Rates::new(&self.repeating);
         let phases = Excursions::new(&(&rates.up + &rates.local + &rates.down));
@@ -319,14 +318,12 @@ impl Stationary {
         partial + share * &self.phases.law
     }
 
-    /// Returns how many times larger than `flow` the terms of [`Stationary::with_flow`] can be, if
-    /// `right` is a difference of two rows with the sum `terms`.
+    /// Returns how many times larger than `flow` the terms of [`Stationary::with_flow`] can be.
     fn cancellation(&self, terms: &RowDVector<f64>, flow: f64) -> f64 {
         (self.phases.sojourns_of(terms) * self.outward.abs())[0] / flow.abs()
     }
 
-    /// Returns the probability of a level `q ≥ b` and of all levels above. `level` is the
-    /// distribution on this level, and `entry` is the flow into it from below.
+    /// Returns the probability of a level `q ≥ b` and above, from its law and the flow into it.
     fn mass_from(&self, level: &RowDVector<f64>, entry: &RowDVector<f64>) -> f64 {
         let fall = level * &self.rates.down;
         let flow = fall.sum();

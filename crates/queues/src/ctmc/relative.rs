@@ -2,8 +2,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::modulated::{Edge, ModulatedQueue};
 
-/// The relative completions of a queue in an environment. See the MSR paper (§6.2, lemma 9 and
-/// remark 7, for a single server).
+/// The relative completions of a queue (MSR paper, §6.2, lemma 9 and remark 7, for one server).
 ///
 /// `Δ(s)` is the expected number of completions in excess of the mean if the queue is never empty
 /// and starts in state `s`. It is the solution of `A Δ = E[μ c] − μ c` and `θ Δ = 0`. From

@@ -1,10 +1,9 @@
-//! This module computes response times in a modulated queue by following a tagged job.
-//!
-//! A job that finds `q` other jobs starts at position `q + 1`, and is served if its position is at
-//! most the number of servers. Its position only changes if a job ahead of it is completed. The
-//! pair (position, state) is an absorbing chain that starts in the stationary distribution (PASTA).
-//! With uniformization, `P(T > t) = Σ_k Pois(k; Λt) s_k`, where `s_k` is the probability that the
-//! job is present after `k` jumps.
+//! This module computes response times in a modulated queue by following a tagged job. A job that
+//! finds `q` other jobs starts at position `q + 1`, and is served if its position is at most the
+//! number of servers. Its position only changes if a job ahead of it is completed. The pair
+//! (position, state) is an absorbing chain that starts in the stationary distribution (PASTA). With
+//! uniformization, `P(T > t) = Σ_k Pois(k; Λt) s_k`, where `s_k` is the probability that the job is
+//! present after `k` jumps.
 
 use statrs::function::gamma::ln_gamma;
 
@@ -14,9 +13,7 @@ use super::modulated::ModulatedQueue;
 /// The probability that a job is still in the system after each jump of the uniformized chain.
 #[derive(Clone, Debug)]
 pub struct ResponseTimes {
-    /// The rate `Λ` \[1/time\].
     rate: f64,
-    /// The probabilities `s_0 = 1, s_1, …`.
     after: Vec<f64>,
 }
 
@@ -131,7 +128,6 @@ impl ResponseTimes {
 
 struct Walk<'a, 'b> {
     queue: &'a ModulatedQueue<'b>,
-    /// The rate `Λ`, which is at least the exit rate of each state.
     rate: f64,
     leaving: Vec<f64>,
     work: usize,

@@ -71,15 +71,13 @@ impl StationaryDistribution {
     }
 }
 
-/// Estimates the number of levels that [`stationary_distribution`] needs, or returns `None` if the
-/// queue is not stable or its environment is not cyclic.
+/// Estimates the number of levels, or returns `None` if the queue is unstable or not cyclic.
 pub fn levels(queue: &ModulatedQueue<'_>) -> Option<f64> {
     let rounds = Rounds::new(queue)?;
     Some(rounds.levels(rounds.decay(ROUGHLY)?))
 }
 
-/// Estimates the time \[ns\] that [`stationary_distribution`] needs. It is infinite if [`levels`]
-/// is `None`, or if there is not enough memory.
+/// Estimates the time \[ns\] of the solution. It is infinite without [`levels`] or enough memory.
 pub fn work(queue: &ModulatedQueue<'_>) -> f64 {
     let levels = levels(queue).unwrap_or(f64::INFINITY);
     let states = queue.servers().len();
@@ -191,9 +189,8 @@ impl<'a, 'b> Rounds<'a, 'b> {
         f64::from(self.queue.max_servers()) + TAIL / decay + 2.0
     }
 
-    /// Returns the rate `ln z` at which the distribution of the levels decays, where `z > 1` and
-    /// `F(z) = 1`, or `None` if the queue is not stable. Its relative error is at most `within`,
-    /// and it is never too large.
+    /// Returns the rate `ln z` at which the distribution of the levels decays, if the queue is
+    /// stable, where `z > 1` and `F(z) = 1`. It is too small by at most `within` (relative).
     fn decay(&self, within: f64) -> Option<f64> {
         if self.queue.arrival_rate() >= self.queue.capacity() {
             return None;
@@ -339,8 +336,7 @@ impl<'a, 'b> Rounds<'a, 'b> {
         }
     }
 
-    /// Returns the distribution at the start of a round, and for each `q` a bound on the error of
-    /// `P(more than q jobs)`.
+    /// Returns the distribution at the start of a round, and the bounds on the error by `q`.
     fn balanced(&self, levels: usize, decay: f64) -> Result<(Vec<f64>, Vec<f64>), SolverError> {
         // `drift` is the mean net loss of jobs in a round of a queue that is never empty.
         let visits = self.queue.environment().stationary_distribution()[0] * self.stages[0].leaving;

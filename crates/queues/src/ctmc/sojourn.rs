@@ -75,8 +75,7 @@ fn one_by_one(mut rates: DMatrix<f64>, mut exits: DVector<f64>) -> DMatrix<f64> 
 }
 
 /// The stationary distribution of an irreducible chain (rates n × n, the diagonal is ignored), and
-/// the time that is spent in each of the other states before the last state is reached. These are
-/// used to solve `π G = 0` and `z G = h` without subtractions.
+/// the time in each other state before the last one, to solve equations without subtractions.
 pub(super) struct Excursions {
     pub law: RowDVector<f64>,
     sojourns: DMatrix<f64>,
@@ -107,8 +106,7 @@ impl Excursions {
         spent
     }
 
-    /// Returns the solution `z` of `z G = h` and `z·1 = 0`, where `h·1 = 0`: `h` times the group
-    /// inverse of the generator `G`.
+    /// Returns the solution of `z G = h` and `z·1 = 0` for `h·1 = 0`, by the group inverse of `G`.
     pub(super) fn solve(&self, h: &RowDVector<f64>) -> RowDVector<f64> {
         let z = -self.sojourns_of(h);
         let excess = z.sum();

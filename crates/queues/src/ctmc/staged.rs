@@ -1,7 +1,6 @@
-//! This module models a queue with phase-type sizes and preemptive service as a QBD.
-//!
-//! The oldest jobs are served, and a preempted job stays in its stage. The chain contains the state
-//! of the environment and the stages of the jobs in the first `β` positions, in order. The first
+//! This module models a queue with phase-type sizes and preemptive service as a QBD. The oldest
+//! jobs are served, and a preempted job stays in its stage. The chain contains the state of the
+//! environment and the stages of the jobs in the first `β` positions, in order. The first
 //! `min c > 0` positions are always served together, so their stages are only counted.
 
 use std::collections::HashMap;
@@ -60,8 +59,7 @@ impl PhaseType {
         std::cmp::min_by_key(self.then(other), other.then(self), |sum| sum.rates.len())
     }
 
-    /// Each stage has at most one successor. If the first distribution can end early or the second
-    /// one can start late, all paths must be listed.
+    /// All paths are listed if this distribution can end early or the next one can start late.
     fn then(&self, next: &Self) -> Self {
         let ends_late = self.onward.iter().rev().skip(1).all(|q| *q == 1.0);
         let begins_early = next.initial.first() == Some(&1.0);
@@ -103,8 +101,8 @@ impl PhaseType {
 
 type Stages = Vec<u8>;
 
-/// Returns the chain on (jobs, state, stages), whose size is [`staged_phases`]. The queue must not
-/// have any completion edges, and its own service rate is not used.
+/// Returns the chain on (jobs, state, stages). The queue must not have any completion edges, and
+/// its own service rate is not used.
 pub fn staged_qbd(queue: &ModulatedQueue<'_>, size: &PhaseType) -> Qbd {
     let chain = Chain::new(queue, size);
     Qbd {
@@ -113,7 +111,6 @@ pub fn staged_qbd(queue: &ModulatedQueue<'_>, size: &PhaseType) -> Qbd {
     }
 }
 
-/// Returns the number of first positions that are always served together, if at all.
 fn together(queue: &ModulatedQueue<'_>) -> usize {
     let fewest = queue.servers().iter().filter(|c| **c > 0).min();
     fewest.map_or(0, |c| *c as usize)
@@ -133,8 +130,7 @@ struct Chain<'a, 'b> {
     size: &'a PhaseType,
     together: usize,
     most: usize,
-    /// The vectors of stages by number of jobs in the first positions. They are sorted where served
-    /// together.
+    /// The vectors of stages by number of jobs. Positions that are served together are sorted.
     vectors: Vec<Vec<Stages>>,
     index: Vec<HashMap<Stages, usize>>,
 }

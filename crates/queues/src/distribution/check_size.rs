@@ -11,8 +11,7 @@ use synth_core::number::Decimal;
 const MOST_STAGES: usize = 100;
 const MOST_BRANCHES: usize = 20;
 const MOST_VALUES: usize = 10_000;
-/// The squared coefficients of variation for which a simulation sees more than a constant, and
-/// reaches the tail of a lognormal or a Weibull distribution.
+/// With other squared coefficients of variation, a simulation sees a constant or misses the tail.
 const SCV_RANGE: RangeInclusive<f64> = 1e-6..=1e6;
 
 const VARIATION: &str = "squared coefficient of variation";

@@ -54,7 +54,7 @@ impl CommonModulation {
         }
     }
 
-    /// Returns the faults of the parameters. Their places are relative to the modulation.
+    /// Returns the faults of the parameters, with places relative to the modulation.
     pub fn faults(&self, time_unit: &str) -> Vec<Fault> {
         let mut faults = named(time_unit);
         let help = [

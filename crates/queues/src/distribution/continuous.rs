@@ -15,21 +15,16 @@ pub fn lognormal(mean: f64, scv: f64) -> (f64, f64) {
 pub fn weibull(mean: f64, scv: f64) -> (f64, f64) {
     let target = scv.ln_1p();
     let excess = |x: f64| ln_gamma(1.0 + 2.0 * x) - 2.0 * ln_gamma(1.0 + x) - target;
+    let (mut low, mut high) = (0.0, 1.0);
+    while excess(high) < 0.0 && high < 1e300 {
+        (low, high) = (high, 2.0 * high);
+    }
     let x = match scv {
         // The computed values of `ln Γ(1)` and `ln Γ(2)` may not be exactly 0.
         1.0 => 1.0,
-        _ => increasing_root(excess),
+        _ => bisected(0.0, [low, high], |x| excess(x) < 0.0)[1],
     };
     (1.0 / x, mean / ln_gamma(1.0 + x).exp())
-}
-
-fn increasing_root(function: impl Fn(f64) -> f64) -> f64 {
-    let (mut low, mut high) = (0.0, 1.0);
-    while function(high) < 0.0 && high < 1e300 {
-        (low, high) = (high, 2.0 * high);
-    }
-    let [_, root] = bisected(0.0, [low, high], |x| function(x) < 0.0);
-    root
 }
 
 /// Returns `E[S^r]` of the bounded Pareto distribution, where `P(S > x) ∝ x^−α − high^−α`.
@@ -45,8 +40,7 @@ pub(super) fn pareto_scv(shape: f64, low: f64, high: f64) -> f64 {
     let range = (high / low).ln();
     let z = [0.0, 1.0, 2.0].map(|r| (r - shape) * range);
     if range * shape.max(1.0) < 1.0 {
-        // `φ(z) = e^(z/2) sinh(z/2)/(z/2)`, and the first factors cancel exactly. The general
-        // formula would lose digits for a narrow distribution.
+        // `φ(z) = e^(z/2) sinh(z/2)/(z/2)`, and the first factors cancel: no digits are lost.
         let [a, b, c] = z.map(ln_sinhc);
         return (a - 2.0 * b + c).exp_m1();
     }

@@ -1,7 +1,5 @@
-//! This module defines the arrival processes of job types.
-//!
-//! Proofs about the load and the stability only depend on the mean rate λ. The index of dispersion
-//! of counts, `lim Var N(t) / E N(t)`, is 1 for a Poisson process.
+//! This module defines the arrival processes of job types. Proofs about the load and the stability
+//! only depend on the mean rate λ.
 
 use nalgebra::{DMatrix, DVector};
 use num_bigint::BigInt;
@@ -180,9 +178,8 @@ impl ArrivalProcess {
         }
     }
 
-    /// Returns the process with `factor` times as many arrivals, or `None` if it is out of range.
-    ///
-    /// A modulating chain is not changed, because it does not depend on the load.
+    /// Returns the process with `factor` times as many arrivals, or `None` if it is out of range. A
+    /// modulating chain is not changed, because it does not depend on the load.
     pub fn scaled(&self, factor: f64) -> Option<Self> {
         let scaled = |rate: &Decimal| {
             let product = Decimal::new(rate.value() * factor)?;

@@ -1,6 +1,5 @@
-//! This module defines the distributions of the sizes of jobs and of the times between arrivals.
-//!
-//! If an exact result depends on more than the mean, the distribution must be phase-type
+//! This module defines the distributions of sizes and of the times between arrivals. If an exact
+//! result depends on more than the mean, the distribution must be phase-type
 //! ([`SizeDistribution::phases`]). All other distributions can only be simulated.
 
 use num_rational::BigRational;

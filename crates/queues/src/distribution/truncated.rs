@@ -8,10 +8,9 @@ use super::size::{SizeDistribution, average, balanced};
 use synth_core::number::Decimal;
 
 impl SizeDistribution {
-    /// Returns `P(S > a)`, `E[S; S ≤ a]` and `E[S²; S ≤ a]` \[1, time, time²\] for `a > 0`. Returns
-    /// `None` for a Coxian distribution with more than one stage, because there is no closed form.
-    ///
-    /// Each result has the relative precision of the special functions, even if it is very small.
+    /// Returns `P(S > a)`, `E[S; S ≤ a]` and `E[S²; S ≤ a]` \[1, time, time²\] for `a > 0`, with
+    /// the relative precision of the special functions. Returns `None` for a Coxian distribution
+    /// with more than one stage, because there is no closed form.
     pub fn truncated(&self, a: f64) -> Option<[f64; 3]> {
         Some(match self {
             Self::Exponential { mean } => erlang(1, mean.value(), a),

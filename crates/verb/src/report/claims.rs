@@ -25,9 +25,9 @@ pub fn policy_report<K: Content>(
 
 const MOST: usize = 40;
 
-/// Returns tables of claims, without probabilities and claims about single servers. A quantity that
-/// is only claimed for the whole policy is a row of the first table, and all others are columns of
-/// the second. `unmet` returns the assumptions that are not met by the workload.
+/// Returns tables of claims, without probabilities and claims about single servers. Quantities that
+/// are only claimed for the whole policy are in the first table, and all others, by subject, in the
+/// second. `unmet` returns the assumptions that are not met by the workload.
 pub fn claims<'a, Q: Quantity>(
     claims: impl IntoIterator<Item = &'a Claim<Q>>,
     unmet: impl Fn(&Claim<Q>) -> ViolatedAssumptions,

@@ -347,8 +347,7 @@ impl<M, C> Compared<'_, M, C> {
         ]
     }
 
-    /// The value of `stable` is 1 if the policy has means, and 0 if it is unstable. The intervals
-    /// of `ratio_to_fastest` hold simultaneously at each load.
+    /// `stable` is 1 with means and 0 if unstable. `ratio_to_fastest` has simultaneous intervals.
     fn numbers(&self) -> Numbers {
         let (mut numbers, time) = (Numbers::new(&["load", "policy", "type"]), self.unit);
         let flag = |is: bool| f64::from(u8::from(is));

@@ -107,7 +107,6 @@ pub fn counted(count: f64, noun: &str) -> String {
     }
 }
 
-/// Returns the unit of a duration \[s\], which is used from almost two units on, and its length.
 fn long_unit(seconds: f64) -> Option<(&'static str, f64)> {
     let mut units = [("d", 86_400.0), ("h", 3600.0), ("min", 60.0)].into_iter();
     units.find(|(_, own)| seconds >= 1.95 * own)

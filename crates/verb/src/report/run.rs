@@ -7,7 +7,7 @@ use synth_core::artifact::{Claim, Quantity};
 use synth_simulation::{Ending, Health, Judgement, Run, Stretch, Verdict};
 
 /// Returns the report on a run with its other measurements (`overall`) and the verdicts on claims.
-/// If `is_percentile` is `true` for a claim, the fraction below the percentile was measured.
+/// For a claim that `is_percentile`, the fraction below the percentile was measured.
 pub fn run_report<M, C, Q: Quantity>(
     unit: &str,
     run: &Run<M, C>,

@@ -49,7 +49,7 @@ impl Section {
     }
 }
 
-pub(super) fn paragraphs(texts: impl IntoIterator<Item = String>) -> String {
+fn paragraphs(texts: impl IntoIterator<Item = String>) -> String {
     texts.into_iter().filter(|own| !own.is_empty()).join("\n\n")
 }
 

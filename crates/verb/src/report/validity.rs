@@ -4,8 +4,7 @@ use super::{Report, counted, entry};
 use crate::table;
 use synth_core::artifact::{Checked, Content, Grounds, Quantity as _};
 
-/// Returns the report on an accepted policy: the statements that were derived again, judged for
-/// plausibility, or taken on trust. `about` describes the subjects of the claims.
+/// Returns the report on an accepted policy. `about` describes the subjects of the claims.
 pub fn valid_report<K: Content>(checked: &Checked<K>, about: &str) -> Report {
     let claims = checked.artifact().claims.iter().zip(checked.grounds());
     let claims = claims.map(|(claim, grounds)| (claim.quantity.row().label.to_owned(), *grounds));

@@ -54,10 +54,8 @@ impl<'a> Levels<'a> {
         }
     }
 
-    /// Creates the solution of a queue, where the level is the number of jobs.
-    ///
-    /// # Errors
-    /// Returns an error if the reduction does not converge, or if the sums are not finite.
+    /// Creates the solution of a queue, where the level is the number of jobs. Returns an error if
+    /// the reduction does not converge, or if the sums are not finite.
     pub fn of_queue(queue: &'a ModulatedQueue<'a>) -> Result<Self, SolverError> {
         let most = queue.max_servers().max(1) as usize;
         Self::new(Box::new(move |q| of_jobs(queue, q.min(most))), most)

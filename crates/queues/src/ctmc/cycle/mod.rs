@@ -59,9 +59,11 @@ impl Reward {
     }
 }
 
+type Means<'a> = dyn Fn(&[Reward]) -> Vec<f64> + 'a;
+
 /// A solver that computes the long-run means of a queue by [`Levels`] or [`Stages`].
 pub struct Cycle<'a> {
-    means: Box<dyn Fn(&[Reward]) -> Vec<f64> + 'a>,
+    means: Box<Means<'a>>,
     halvings: u32,
     /// The number of levels. The levels above have a total probability below `1e-17`.
     pub levels: f64,
@@ -107,8 +109,7 @@ impl<'a> Cycle<'a> {
         (self.means)(rewards)
     }
 
-    /// Returns `P(T > t)` for each of these times, or `None` if it needs more than `budget`
-    /// operations or too much memory.
+    /// Returns `P(T > t)` for each time, if it fits in memory and in `budget` operations.
     pub fn response_tails(
         &self,
         queue: &ModulatedQueue<'_>,
@@ -120,7 +121,7 @@ impl<'a> Cycle<'a> {
         Some(self.means(&rewards))
     }
 
-    /// Returns a number of levels above which the probability is negligible, if jobs are rare.
+    /// Returns a number of levels above which the probability is negligible: few if jobs are rare.
     fn populated(&self) -> f64 {
         let fewer = (1..=self.halvings).map(|k| (self.levels / f64::from(1 << k)) as u64 + 1);
         let fewer: Vec<u64> = fewer.collect();

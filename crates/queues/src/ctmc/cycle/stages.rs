@@ -145,8 +145,8 @@ impl<'a> Stages<'a> {
         Some(row)
     }
 
-    /// Returns the rate `ln z` at which the distribution of the levels decays, if it does. `F(z) = 1`
-    /// for the generating function `F` of the net change in a round if all servers are busy.
+    /// Returns the rate `ln z` at which the distribution of the levels decays, if it does, where
+    /// `F(z) = 1` for the generating function `F` of the net change if all servers are busy.
     fn decay(&self) -> Option<f64> {
         let lambda = self.queue.arrival_rate();
         let bound = |stage: &Stage| (stage.leaving + stage.full_speed()) / lambda;

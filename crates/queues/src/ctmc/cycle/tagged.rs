@@ -1,15 +1,13 @@
-//! This module computes the probability that a job is still present after time `t`.
-//!
-//! Jobs are served in order of arrival, so a job is not affected by the jobs behind it. With
-//! uniformization, the probability that it is still present after `k` events is computed backwards
-//! from `k − 1`, and the number of events until `t` has a Poisson distribution.
+//! This module computes the probability that a job is still present after time `t`. Jobs are served
+//! in order of arrival, so a job is not affected by the jobs behind it. With uniformization, the
+//! probability that it is still present after `k` events is computed backwards from `k − 1`, and
+//! the number of events until `t` has a Poisson distribution.
 
 use statrs::distribution::{Discrete, Poisson};
 
 use crate::ctmc::modulated::{MEMORY_LIMIT, ModulatedQueue};
 
-/// Returns this probability by time, state and number of jobs ahead, or `None` if this needs more
-/// than `budget` operations or too much memory.
+/// Returns this probability by time, state and jobs ahead, if it fits in `budget` and memory.
 pub(super) fn staying(
     queue: &ModulatedQueue<'_>,
     times: &[f64],

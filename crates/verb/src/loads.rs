@@ -130,7 +130,7 @@ fn with_exact<W: Queueing>(
     VerbOutput::over_loads(comparison, &workload.besides())
 }
 
-/// Multiplies all arrival rates to reach this load, if the own load is known and rates stay in range.
+/// Multiplies all arrival rates to reach this load. It fails if the own load is unknown.
 pub fn scaled_to<W: Queueing>(workload: &W, load: f64) -> VerbResult<W> {
     at_load(workload, load, workload.own_load(None)?)
 }

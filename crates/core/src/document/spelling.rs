@@ -52,7 +52,14 @@ impl Spelling {
             }
         }
         if matches!(self, Self::Time | Self::LawOfTimes | Self::LawOrTime) {
-            respell_times(node, unit);
+            // A time such as `4h` is converted to a number, also within a distribution.
+            let plain = |text: &str| time_in(text, unit).flatten().map(|time| time.to_string());
+            node.change_texts(&plain);
+            for key in TIMES {
+                if let Some(times) = node.get_mut(key) {
+                    times.change_texts(&plain);
+                }
+            }
         }
     }
 
@@ -79,17 +86,6 @@ fn respell_law(law: &mut Node) {
         && name.text() == Some("hyperexponential")
     {
         name.value = Value::Text("balanced-hyperexponential".into());
-    }
-}
-
-/// Converts a time such as `4h`, or all times of a distribution, to the unit of the document.
-fn respell_times(node: &mut Node, unit: &str) {
-    let plain = |text: &str| time_in(text, unit).flatten().map(|time| time.to_string());
-    node.change_texts(&plain);
-    for key in TIMES {
-        if let Some(times) = node.get_mut(key) {
-            times.change_texts(&plain);
-        }
     }
 }
 

@@ -1,5 +1,5 @@
-//! This module defines the documents of workloads in YAML, and their JSON records in policies, where
-//! all defaults are filled in and values have one form, so that equal workloads have equal records.
+//! This module defines the documents of workloads in YAML, and their JSON records in policies. All
+//! defaults of a record are filled in and values have one form: equal workloads have equal records.
 
 use std::fmt::Debug;
 use std::path::Path;

@@ -47,7 +47,15 @@ impl SizeDistribution {
                 faults.check_mean(*mean);
                 faults.check_variation(*scv);
             }
-            Self::Pareto { shape, low, high } => faults.check_pareto(*shape, *low, *high),
+            Self::Pareto { shape, low, high } => {
+                if *shape <= Decimal::ZERO {
+                    let help =
+                        "write the exponent of the tail: P(S > 2x) is about 2^−shape P(S > x)";
+                    faults.add_value(place!("shape"), shape, "a number > 0", help);
+                }
+                faults.check_low(*low, *low > Decimal::ZERO, "a number > 0");
+                faults.check_high(*low, *high);
+            }
             Self::Uniform { low, high } => {
                 faults.check_low(*low, *low >= Decimal::ZERO, "a number ≥ 0");
                 faults.check_high(*low, *high);
@@ -195,15 +203,6 @@ impl<'a> Faults<'a> {
             let help = "for 0 use `law: deterministic`; for an even heavier tail use `law: pareto`";
             self.add_value(place!("scv"), scv, &expected, help);
         }
-    }
-
-    fn check_pareto(&mut self, shape: Decimal, low: Decimal, high: Decimal) {
-        if shape <= Decimal::ZERO {
-            let help = "write the exponent of the tail: P(S > 2x) is about 2^−shape P(S > x)";
-            self.add_value(place!("shape"), shape, "a number > 0", help);
-        }
-        self.check_low(low, low > Decimal::ZERO, "a number > 0");
-        self.check_high(low, high);
     }
 
     fn check_low(&mut self, low: Decimal, is_sound: bool, expected: &str) {

@@ -135,7 +135,7 @@ impl<K: Kind> Arguments<K> {
     fn check(&self) -> VerbResult<()> {
         given_once("policy", "policies", &self.policies)?;
         given_once("load", "loads", &self.loads)?;
-        if self.budget.replications() < 2 {
+        if self.budget.replications < 2 {
             return refuse(
                 "a comparison requires at least 2 replications, because one is not enough to distinguish a difference from chance; omit `--replications` to use the default of 8",
             );

@@ -1,7 +1,7 @@
 use std::path::{Path, PathBuf};
 
-use crate::artifact::ArtifactError;
-use crate::document::{display_name, text_of};
+use crate::artifact::read_text;
+use crate::document::display_name;
 use crate::kind::{FileOf, Kind, NamesFiles as _, RunVerb, SynthesisAnswer};
 use crate::report::valid_report;
 use crate::simulation::Settings;
@@ -99,12 +99,8 @@ pub(super) fn check<K: Kind>(arguments: &CheckArguments, common: &Common) -> Out
     let policy = &*arguments.policy.policy;
     let workload = arguments.workload.as_deref();
     check_destinations(&[&[policy], workload.as_slice()].concat(), &[])?;
-    let name = display_name(policy);
     // The text is only read once, because the data from a pipe cannot be read again.
-    let text = text_of(policy).map_err(|source| ArtifactError::Io {
-        path: name.clone(),
-        source,
-    })?;
+    let (name, text) = read_text(policy)?;
     match K::prove(&text)? {
         None => {}
         Some(Ok(proved)) => {

@@ -1,7 +1,4 @@
-//! Exact numbers, documents and policy files, which are used by all other crates of `synth`.
-//!
-//! This crate does not depend on any other crate of the workspace, and it is independent of the
-//! kind of workload.
+//! Exact numbers, documents and policy files, which do not depend on the kind of workload.
 //!
 //! - A [`Decimal`](number::Decimal) is a number exactly as it was written. The function
 //!   [`in_units`](number::in_units) converts a capacity and the demands to integers, so that the
@@ -9,9 +6,9 @@
 //! - A [`WorkloadDocument`](document::WorkloadDocument) is read from YAML. If the document is not
 //!   valid, the error contains the position of each fault.
 //! - An [`Artifact`](artifact::Artifact) is a policy file, which contains the workload, the policy,
-//!   the claims about it, and the evidence for them. It becomes a [`Checked`](artifact::Checked)
-//!   artifact if a checker can derive the claims again, and only a checked artifact can be used to
-//!   run a policy.
+//!   the claims about it, and the evidence for them: the [`Content`](artifact::Content) of a kind
+//!   of workload. Only a [`Checked`](artifact::Checked) artifact, whose claims were derived again
+//!   by a checker, can be used to run a policy.
 //!
 //! ```
 //! use synth_core::number::{Decimal, in_units};
@@ -24,12 +21,6 @@
 //! assert_eq!(units.whole / units.parts[0], 3);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
-//!
-//! # Where to read next
-//!
-//! The modules can be read in this order: [`number`], [`document`], [`artifact`]. The trait
-//! [`artifact::Content`] is implemented by each kind of workload, and describes the contents of its
-//! policy files.
 
 pub mod artifact;
 pub mod document;

@@ -1,21 +1,15 @@
 //! This crate contains the exact analysis of Markov chains and queues, and the distributions that
-//! are used for sizes and arrivals.
+//! are used for sizes and arrivals. It does not depend on the kind of workload.
 //!
-//! It is used by the code that makes policies and by the code that checks them, and it does not
-//! depend on the kind of workload.
-//!
-//! - A [`SizeDistribution`](distribution::SizeDistribution) is a distribution of job sizes, and an
-//!   [`ArrivalProcess`](distribution::ArrivalProcess) describes when jobs arrive. Both are read
-//!   from documents.
-//! - An [`Environment`](ctmc::Environment) is a Markov chain, and a
-//!   [`ModulatedQueue`](ctmc::ModulatedQueue) is a queue whose number of servers depends on the
-//!   state of this chain.
+//! - A [`SizeDistribution`](distribution::SizeDistribution) of job sizes and an
+//!   [`ArrivalProcess`](distribution::ArrivalProcess) are read from documents.
+//! - A [`ModulatedQueue`](ctmc::ModulatedQueue) is a queue whose number of servers depends on the
+//!   state of a Markov chain, its [`Environment`](ctmc::Environment).
 //! - The queue is converted to a quasi-birth-death process ([`Qbd`](ctmc::Qbd)). Its solution has
 //!   the mean number of jobs and the distribution of this number.
 //!
-//! In the example, the server of a queue can break down and is then repaired, both at rate 1. The
-//! mean number of jobs is equal to `λ (4 + μ) / (2 (μ − 2λ))`, with an arrival rate of `λ = 1/4`
-//! and a service rate of `μ = 1`.
+//! In the example, a server breaks down and is repaired at rate 1. The mean number of jobs is equal
+//! to `λ (4 + μ) / (2 (μ − 2λ))`, with the arrival rate `λ = 1/4` and the service rate `μ = 1`.
 //!
 //! ```
 //! use synth_queues::ctmc::{Edge, Environment, ModulatedQueue, rounds};
@@ -30,11 +24,6 @@
 //! assert!((rounds::mean(&queue)? - jobs).abs() < 1e-9);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
-//!
-//! # Where to read next
-//!
-//! The module [`ctmc`] has a table of all solvers and of the crates where they are used. The papers
-//! that describe the algorithms are cited in each module.
 
 pub mod ctmc;
 pub mod distribution;

@@ -1,11 +1,8 @@
 //! The command-line arguments that are shared by several verbs.
 //!
 //! - The structs [`WorkloadFile`], [`PolicyFile`], [`RunLength`] and [`Budget`] are flattened into
-//!   the arguments of a verb.
-//! - A [`Budget`] or a [`RunLength`] is converted to the [`Settings`] of a simulation. The default
-//!   number of events is chosen by the verb.
-//! - The functions [`count`], [`time`], [`share`], [`fraction`] and [`load`] are used to parse a
-//!   single value. If the value is not valid, the error contains an example of a correct value.
+//!   the arguments of a verb. The last two become the [`Settings`] of a simulation.
+//! - The functions such as [`count`] and [`share`] parse a value. Errors contain a correct value.
 //!
 //! ```
 //! use clap::Parser as _;
@@ -45,10 +42,7 @@ pub struct WorkloadFile<const REQUIRED: bool = true> {
 }
 
 impl<const REQUIRED: bool> WorkloadFile<REQUIRED> {
-    /// Returns the file.
-    ///
-    /// # Errors
-    /// Returns an error if no file was given.
+    /// Returns the file, or an error if none was given.
     pub fn file(&self) -> Result<&Path, &'static str> {
         self.typed()
             .ok_or("give a workload: FILE, or --workload FILE; see --help")
@@ -110,15 +104,10 @@ pub struct Budget {
 
     /// Number of independent replications, which run in parallel on the available cores
     #[arg(long, default_value = "8", value_parser = clap::value_parser!(u32).range(1..=1000))]
-    replications: u32,
+    pub replications: u32,
 }
 
 impl Budget {
-    /// Returns the number of replications.
-    pub fn replications(&self) -> u32 {
-        self.replications
-    }
-
     /// Returns the settings of the simulator, with this default number of events.
     pub fn settings(&self, events: u64) -> Settings {
         Settings {
@@ -129,13 +118,12 @@ impl Budget {
     }
 }
 
-/// Converts a time \[s\]. If it is longer than 1e9 s, which is about 30 years, it is reduced to
-/// this.
+/// Converts a time \[s\], which is limited to 1e9 s (about 30 years).
 pub fn seconds(typed: f64) -> Duration {
     Duration::from_secs_f64(typed.min(1e9))
 }
 
-/// Parses a positive time, which is a number of seconds or has a unit such as 90s, 5min or 1h.
+/// Parses a positive time: a number of seconds, or with a unit such as 90s, 5min or 1h.
 pub fn time(text: &str) -> Result<f64, String> {
     let positive = seconds_of(text).filter(|time| *time > 0.0);
     positive.ok_or_else(|| {
@@ -151,24 +139,26 @@ fn number_or_percentage(text: &str) -> f64 {
     digits.parse::<f64>().unwrap_or(f64::NAN) * unit
 }
 
-fn expected(number: f64, is_right: bool, wrong: impl FnOnce() -> String) -> Result<f64, String> {
-    is_right.then_some(number).ok_or_else(wrong)
-}
-
 /// Parses a share between 0 and 1, such as `5%` or `0.05`.
 pub fn share(text: &str) -> Result<f64, String> {
-    let share = number_or_percentage(text);
-    let is_one = (0.0..=1.0).contains(&share);
-    expected(share, is_one, || {
-        format!("`{text}` is not a share between 0 and 1, such as 2% or 0.02")
-    })
+    match number_or_percentage(text) {
+        share @ 0.0..=1.0 => Ok(share),
+        _ => Err(format!(
+            "`{text}` is not a share between 0 and 1, such as 2% or 0.02"
+        )),
+    }
+}
+
+fn finite(value: f64, wrong: impl FnOnce() -> String) -> Result<f64, String> {
+    let is_right = value > 0.0 && value.is_finite();
+    is_right.then_some(value).ok_or_else(wrong)
 }
 
 /// Parses a positive number or a percentage, such as `0.01` or `1%`.
 pub fn fraction(text: &str) -> Result<f64, String> {
-    let value = number_or_percentage(text);
-    let wrong = || format!("`{text}` is not a positive number such as 0.01 or 1%");
-    expected(value, value > 0.0 && value.is_finite(), wrong)
+    finite(number_or_percentage(text), || {
+        format!("`{text}` is not a positive number such as 0.01 or 1%")
+    })
 }
 
 /// Parses a fraction that must be less than 1.
@@ -189,7 +179,7 @@ pub fn load(text: &str) -> Result<f64, String> {
 
 /// Returns the load if it is less than 1, or an error otherwise.
 pub fn below_one(load: f64) -> Result<f64, String> {
-    expected(load, load < 1.0, || {
+    (load < 1.0).then_some(load).ok_or_else(|| {
         format!(
             "`{load}`: no policy is stable at a load of 1 or more; give a load below 1, such as 0.9 or 90%"
         )
@@ -199,8 +189,7 @@ pub fn below_one(load: f64) -> Result<f64, String> {
 /// Parses a number that must be positive and finite.
 pub fn positive(text: &str) -> Result<f64, String> {
     let value = text.parse::<f64>().unwrap_or(f64::NAN);
-    let wrong = || format!("`{text}` is not a positive number");
-    expected(value, value > 0.0 && value.is_finite(), wrong)
+    finite(value, || format!("`{text}` is not a positive number"))
 }
 
 /// Parses an integer from 1 to 1e15, which can be written as `2e8` or `1_000_000`.

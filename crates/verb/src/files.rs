@@ -6,22 +6,15 @@ use clap::Args;
 pub type Files<'a> = (Vec<&'a Path>, Vec<&'a Path>);
 
 /// Collects the files that are read and the files that are written.
-pub fn files<'a, R, W>(
-    read: impl IntoIterator<Item = &'a R>,
-    written: impl IntoIterator<Item = &'a W>,
-) -> Files<'a>
-where
-    R: AsRef<Path> + ?Sized + 'a,
-    W: AsRef<Path> + ?Sized + 'a,
-{
-    let read = read.into_iter().map(AsRef::as_ref);
-    (
-        read.collect(),
-        written.into_iter().map(AsRef::as_ref).collect(),
-    )
+pub fn files<'a>(
+    read: impl IntoIterator<Item = &'a (impl AsRef<Path> + ?Sized + 'a)>,
+    written: impl IntoIterator<Item = &'a (impl AsRef<Path> + ?Sized + 'a)>,
+) -> Files<'a> {
+    let read = read.into_iter().map(AsRef::as_ref).collect();
+    (read, written.into_iter().map(AsRef::as_ref).collect())
 }
 
-/// A trait for arguments that can contain the names of files.
+/// Arguments that can contain the names of files.
 pub trait NamesFiles {
     /// Returns all files that are named.
     fn files(&self) -> Files<'_> {

@@ -3,8 +3,8 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
 use clap::Args;
-use synth_core::artifact::{Artifact, ArtifactError, Changes, Checked, Content, Finding};
-use synth_core::document::{digest, display_name, exists, suggest, text_of};
+use synth_core::artifact::{Artifact, Changes, Checked, Content, Finding, read_text};
+use synth_core::document::{digest, exists, suggest};
 use synth_simulation::sweep::{Comparing, Information, PolicyEntry, Whole};
 use synth_simulation::{Ending, Run, Settings};
 
@@ -27,10 +27,7 @@ pub trait Rules: Copy + 'static {
     /// The names of the rules, one per line: the name and its parameters, a bar, and a description.
     const RULES: &'static str = "";
 
-    /// Returns the rule with this name. It may depend on the workload.
-    ///
-    /// # Errors
-    /// Returns the reason why there is no rule with this name.
+    /// Returns the rule with this name, which may depend on the workload, or why there is none.
     fn rule(name: &str, workload: Option<&WorkloadOf<Self>>) -> Result<Self::Rule, String>;
 
     /// Returns the part of a policy name that is the name of a file.
@@ -46,10 +43,7 @@ pub trait Rules: Copy + 'static {
         (false, Information::Means)
     }
 
-    /// Checks that a policy can be used on a workload that it was not made for.
-    ///
-    /// # Errors
-    /// Returns the reason why it cannot be used.
+    /// Returns the reason as an error if a policy cannot be used on another workload than its own.
     fn fits(_: &NamedPolicy<Self>, _: &WorkloadOf<Self>) -> Result<(), String> {
         Ok(())
     }
@@ -73,35 +67,24 @@ pub trait Kind: Rules {
     /// The additional arguments for the comparison of policies.
     type ComparisonArgs: Args + NamesFiles;
 
-    /// The examples at the end of the help. Each example is a command, whose lines have at most 78
-    /// characters, with its description below.
+    /// The examples in the help: commands in lines of ≤ 78 characters, each above its description.
     const EXAMPLES: &'static str = "";
     /// The additional verbs of this kind.
     const VERBS: &'static [Verb] = &[];
 
-    /// Creates a policy that is accepted by the checker.
-    ///
-    /// # Errors
-    /// Returns an error if the arguments cannot be combined, or do not apply to the workload.
+    /// Creates a policy that the checker accepts, or an error if the arguments do not apply.
     fn synthesize(
         workload: &WorkloadOf<Self>,
         args: &Self::SynthesisArgs,
         caller: &mut Caller<'_>,
     ) -> VerbResult<SynthesisAnswer<Self::Content>>;
 
-    /// Multiplies all arrival rates by the same factor, so that the load is equal to `load`.
-    ///
-    /// # Errors
-    /// Returns an error if the workload has no load, or if its load is not known.
+    /// Multiplies all arrival rates, so that the load is equal to `load`, which must be known.
     fn at_load(_workload: &WorkloadOf<Self>, _load: f64) -> VerbResult<WorkloadOf<Self>> {
         refuse("this kind of workload has no load that could be scaled")
     }
 
-    /// Checks a file that is a proof and not a policy. Returns the statement that is proved or the
-    /// fault, or `None` if it is a policy or an unknown file.
-    ///
-    /// # Errors
-    /// Returns an error if the file cannot be read.
+    /// Checks a file. Returns the statement that it proves or its fault, or `None` if not a proof.
     fn prove(_text: &str) -> VerbResult<Option<Result<String, String>>> {
         Ok(None)
     }
@@ -112,11 +95,9 @@ pub trait Kind: Rules {
     /// Describes the purpose, the behavior and the guarantees of a policy.
     fn show(policy: &FileOf<Self>) -> Report;
 
-    /// Simulates a policy, which is a file or the name of a rule, and checks its claims. If a claim
-    /// is refuted, the output is negative. Most implementations call [`simulate_policy`].
-    ///
-    /// # Errors
-    /// Returns an error if the policy is not found or is rejected, or cannot run on the workload.
+    /// Simulates a policy, which is a file or the name of a rule, and checks its claims, usually by
+    /// [`simulate_policy`]. The output is negative if a claim is refuted. It is an error if the
+    /// policy is not found or is rejected, or cannot run on the workload.
     fn simulate(
         name: &str,
         workload: Option<WorkloadOf<Self>>,
@@ -125,7 +106,7 @@ pub trait Kind: Rules {
         caller: &mut Caller<'_>,
     ) -> VerbResult<VerbOutput>;
 
-    /// Compares policies. If the workload has queues, they are compared at several loads.
+    /// Compares policies, at several loads if the workload has queues.
     ///
     /// # Errors
     /// Returns an error if a policy is not found or is rejected, if a load is not possible, or if
@@ -137,10 +118,7 @@ pub trait Kind: Rules {
         caller: &mut Caller<'_>,
     ) -> VerbResult<VerbOutput>;
 
-    /// Merges the parts of a comparison at several loads.
-    ///
-    /// # Errors
-    /// Returns an error if a part cannot be read, or if this kind is not compared at several loads.
+    /// Merges the parts of a comparison at several loads, if this kind has such comparisons.
     fn merge(_: &WorkloadOf<Self>, _: &Whole) -> VerbResult<VerbOutput> {
         refuse("this kind of workload is not compared over loads, so there are no parts to merge")
     }
@@ -159,12 +137,7 @@ pub struct NamedPolicy<K: Rules> {
 }
 
 impl<K: Rules> NamedPolicy<K> {
-    /// Returns the rule or reads the policy file. `changes` specifies if an edited file is
-    /// accepted.
-    ///
-    /// # Errors
-    /// Returns an error if there is neither such a rule nor such a file, or if the file is
-    /// rejected.
+    /// Returns the rule, or reads the policy file like [`read_policy`].
     pub fn resolve(
         name: &str,
         workload: Option<&WorkloadOf<K>>,
@@ -186,24 +159,14 @@ impl<K: Rules> NamedPolicy<K> {
         })
     }
 
-    /// Returns all policies of a comparison.
-    pub fn resolve_all(
-        comparing: &Comparing<'_>,
-        workload: Option<&WorkloadOf<K>>,
-    ) -> VerbResult<Vec<Self>> {
-        NamedPolicy::resolve_each(comparing.policies, workload, comparing.changes)
-    }
-
     /// Returns the policies with these names.
     pub fn resolve_each(
         names: &[String],
         workload: Option<&WorkloadOf<K>>,
         changes: Changes,
     ) -> VerbResult<Vec<Self>> {
-        let policies = names
-            .iter()
-            .map(|name| NamedPolicy::resolve(name, workload, changes));
-        policies.collect()
+        let resolve = |name: &String| NamedPolicy::resolve(name, workload, changes);
+        names.iter().map(resolve).collect()
     }
 
     /// Returns the entry for this policy in a comparison.
@@ -225,7 +188,7 @@ impl<K: Rules> NamedPolicy<K> {
         is_own.then(|| file.artifact())
     }
 
-    /// Returns the verdicts on the claims if they can be checked by a run on this workload.
+    /// Returns the verdicts on the claims, or none if they are about another workload.
     pub fn verdicts<V>(
         &self,
         workload: &WorkloadOf<K>,
@@ -235,12 +198,8 @@ impl<K: Rules> NamedPolicy<K> {
     }
 }
 
-/// Simulates a policy on its own workload or on another workload. `adapt` changes the workload
-/// based on the arguments and the rule. `run` runs the policy and checks its claims if it was made
-/// for the workload.
-///
-/// # Errors
-/// The errors are the same as for [`Kind::simulate`].
+/// Implements [`Kind::simulate`]. `adapt` changes the workload based on the arguments and the rule.
+/// `run` runs the policy and checks its claims if it was made for the workload.
 pub fn simulate_policy<K: Rules>(
     name: &str,
     workload: Option<WorkloadOf<K>>,
@@ -251,21 +210,19 @@ pub fn simulate_policy<K: Rules>(
     let policy = NamedPolicy::<K>::resolve(name, workload.as_ref(), caller.changes)?;
     let own = policy.file.as_ref().map(Checked::workload);
     let Some(workload) = workload.or_else(|| own.cloned()) else {
-        return refuse(format!(
-            "{name} is a rule: name the workload with --workload FILE"
-        ));
+        let why = format!("{name} is a rule: name the workload with --workload FILE");
+        return refuse(why);
     };
     let workload = adapt(workload, &policy.rule)?;
     let mut output = run(&policy, &workload, caller)?;
     if policy.file.is_some() && policy.claims_for(&workload).is_none() {
-        output.notes.push(
-            "The policy was made for another workload, so its claims are not checked.".into(),
-        );
+        let note = "The policy was made for another workload, so its claims are not checked.";
+        output.notes.push(note.into());
     }
     Ok(output)
 }
 
-/// The result of a synthesis. Each of these is an answer, and none of them is an error.
+/// The result of a synthesis, where no policy is also an answer and not an error.
 pub enum SynthesisAnswer<K: Content> {
     /// A policy that is valid.
     Policy {
@@ -288,10 +245,7 @@ pub enum SynthesisAnswer<K: Content> {
 }
 
 impl<K: Content> SynthesisAnswer<K> {
-    /// Checks a policy and returns it if it is valid.
-    ///
-    /// # Errors
-    /// Returns an error if the policy is rejected by the checker.
+    /// Returns a policy if the checker accepts it, and [`checker_error`] otherwise.
     pub fn checked(artifact: Artifact<K>, summary: Report) -> VerbResult<Self> {
         let checked = Checked::check(artifact).map_err(|findings| checker_error(&findings))?;
         Ok(SynthesisAnswer::Policy {
@@ -322,11 +276,13 @@ pub fn checker_error(findings: &[Finding]) -> VerbError {
 
 /// Splits the name of a rule from the parameter that follows a colon.
 pub fn split_name(name: &str) -> (&str, Option<&str>) {
-    let parts = name.split_once(':');
-    parts.map_or((name, None), |(rule, parameter)| (rule, Some(parameter)))
+    match name.split_once(':') {
+        Some((rule, parameter)) => (rule, Some(parameter)),
+        None => (name, None),
+    }
 }
 
-/// Returns a message that says that there is no such rule, with suggestions.
+/// Explains that there is no such rule, with suggestions.
 pub fn no_rule(name: &str, rules: &str) -> String {
     let names = rules.lines().map(|rule| rule.split([' ', ':', '[']));
     let names: Vec<&str> = names.filter_map(|mut words| words.next()).collect();
@@ -335,7 +291,7 @@ pub fn no_rule(name: &str, rules: &str) -> String {
 }
 
 /// Reads a policy file, and returns it with its digest. `unnamed` explains why the name is not the
-/// name of a rule. `changes` specifies if a file that was edited is accepted.
+/// name of a rule. `changes` specifies if edits are accepted.
 ///
 /// # Errors
 /// Returns an error if the file does not exist, cannot be read, or is rejected.
@@ -348,11 +304,7 @@ pub fn read_policy<K: Content>(
     if !exists(file) {
         return refuse(format!("there is no policy file {name}, and {unnamed}"));
     }
-    let path = display_name(file);
-    let text = text_of(file).map_err(|source| ArtifactError::Io {
-        path: path.clone(),
-        source,
-    })?;
+    let (path, text) = read_text(file)?;
     let checked = Checked::parse_with(&text, &path, changes)?;
     Ok((checked, digest(&text)))
 }

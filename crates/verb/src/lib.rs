@@ -2,12 +2,10 @@
 //!
 //! A verb is a subcommand, such as `simulate`. It returns its results as values and prints nothing.
 //!
-//! - A kind of workload implements [`Rules`] and [`Kind`]. These traits have functions to parse a
-//!   workload and to create, check, describe, simulate and compare policies.
-//! - A [`Verb`] is registered with the type of its arguments, which implements [`RunVerb`]. The
-//!   [`Caller`] is told about the progress.
-//! - The result is a [`VerbOutput`]. Its [`Report`](report::Report) can be printed as a table, or
-//!   can be written to an HTML page or a CSV file.
+//! - A kind of workload implements [`Rules`] and [`Kind`]: it creates and simulates policies.
+//! - A [`Verb`] is registered with the type of its arguments, which implements [`RunVerb`]. It
+//!   tells the [`Caller`] about its progress, and returns a [`VerbOutput`], whose
+//!   [`Report`](report::Report) can be a table, an HTML page or a CSV file.
 //!
 //! ```
 //! use clap::Args;
@@ -30,10 +28,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! # Where to read next
-//!
-//! The file `src/tests.rs` contains a small kind of workload with all of its verbs. The module
-//! [`report`] has the parts of reports, and `src/kinds.rs` of the program lists the kinds.
+//! The file `src/tests.rs` contains a small kind of workload with all of its verbs.
 
 mod files;
 mod kind;

@@ -24,17 +24,13 @@ pub trait Queueing: Sized {
     /// Returns the source of the workload, if there is one, and its unit of time.
     fn origin(&self) -> (Option<String>, &str);
 
-    /// Returns the load, which must be computed within this time.
-    ///
-    /// # Errors
-    /// Returns an error if the load is not known.
+    /// Returns the load, which must be computed within this time, or an error if it is not known.
     fn own_load(&self, time: Option<Duration>) -> VerbResult<f64>;
 
     /// Multiplies all arrival rates by `factor`, or returns `None` if a rate is out of range.
     fn scaled(&self, factor: f64) -> Option<Self>;
 
-    /// Returns the means that are known without a simulation. They are reported in addition to the
-    /// policies. The argument is the load of this workload.
+    /// Returns the means that are known without a simulation, for a workload with this load.
     fn exact(&self, _load: f64) -> Option<ExactMeans> {
         None
     }
@@ -45,8 +41,7 @@ pub trait Queueing: Sized {
 
 type RunOf<W> = Run<<W as Queueing>::Measures, <W as Queueing>::OfClass>;
 
-/// Compares policies at each load. The third argument of `run` is `true` if the load is the
-/// highest.
+/// Compares policies at each load. `run` is told whether the load is the highest.
 ///
 /// # Errors
 /// Returns an error if a policy is not found or is rejected, if no policy can run on the workload,
@@ -58,7 +53,8 @@ pub fn compare_over_loads<K: Rules, W: Queueing>(
     run: impl Fn(&NamedPolicy<K>, &W, bool, &mut dyn FnMut(Progress)) -> Result<RunOf<W>, String>,
     caller: &mut Caller<'_>,
 ) -> VerbResult<VerbOutput> {
-    let policies = NamedPolicy::<K>::resolve_all(comparing, Some(workload))?;
+    let (names, changes) = (comparing.policies, comparing.changes);
+    let policies = NamedPolicy::<K>::resolve_each(names, Some(workload), changes)?;
     let fitting: Vec<_> = policies.iter().map(|own| K::fits(own, workload)).collect();
     if fitting.iter().all(Result::is_err) {
         let mut misfits = fitting.iter().filter_map(|own| own.as_ref().err());
@@ -117,10 +113,7 @@ fn for_another_load<K: Rules>(
     })
 }
 
-/// Merges the parts of a comparison.
-///
-/// # Errors
-/// Returns an error if a part cannot be read, or if a load is not possible.
+/// Merges the parts of a comparison, unless one cannot be read or a load is not possible.
 pub fn merge_over_loads<W: Queueing>(workload: &W, whole: &Whole) -> VerbResult<VerbOutput> {
     with_exact(whole.comparison()?, workload)
 }
@@ -137,10 +130,7 @@ fn with_exact<W: Queueing>(
     VerbOutput::over_loads(comparison, &workload.besides())
 }
 
-/// Multiplies all arrival rates by the same factor, so that the load is equal to `load`.
-///
-/// # Errors
-/// Returns an error if the current load is not known, or if a rate is out of range.
+/// Multiplies all arrival rates to reach this load. It fails if the own load is unknown.
 pub fn scaled_to<W: Queueing>(workload: &W, load: f64) -> VerbResult<W> {
     at_load(workload, load, workload.own_load(None)?)
 }
@@ -163,7 +153,6 @@ where
     W: Queueing,
     R: Fn(&(W, bool), usize, &mut dyn FnMut(Progress)) -> Result<RunOf<W>, String>,
 {
-    /// The workload, and `true` if its load is the highest.
     type Scene = (W, bool);
     type Measures = W::Measures;
     type OfClass = W::OfClass;

@@ -21,10 +21,7 @@ pub type VerbError = Box<dyn Error>;
 /// The result of a verb. An error can be written to standard error.
 pub type VerbResult<T> = Result<T, VerbError>;
 
-/// Returns an error with this message, which contains the reason and what to do.
-///
-/// # Errors
-/// Always returns an error.
+/// Always returns an error with this message, which contains the reason and what to do.
 pub fn refuse<T>(why: impl Into<String>) -> Result<T, VerbError> {
     Err(why.into().into())
 }
@@ -46,11 +43,10 @@ pub struct Caller<'a> {
 impl Caller<'_> {
     /// Returns the first option about loads that was given, if there is one.
     pub fn over_loads(&self, comparing: &Comparing<'_>) -> Option<&'static str> {
-        let typed = [
-            ("--loads", !comparing.loads.is_empty()),
-            ("--shard", comparing.share.is_some()),
-        ];
-        typed.into_iter().find(|own| own.1).map(|own| own.0)
+        match comparing.loads {
+            [] => comparing.share.map(|_| "--shard"),
+            _ => Some("--loads"),
+        }
     }
 
     /// Returns a listener for the progress of a simulation.
@@ -153,10 +149,7 @@ pub const FORMATS: &[Format] = &[
     ),
 ];
 
-/// Creates a folder for results if it does not exist, and checks that it is writable.
-///
-/// # Errors
-/// Returns an error if the folder or a file in it cannot be created.
+/// Creates a folder for results if it does not exist, and returns an error if it is not writable.
 pub fn folder_for_results(folder: &Path) -> VerbResult<()> {
     let made = std::fs::create_dir_all(folder);
     let tried = made.and_then(|()| tempfile::tempfile_in(folder));
@@ -174,7 +167,7 @@ pub struct VerbOutput {
     pub document: String,
     /// Other documents and the files that they are written to, where `-` is the standard output.
     pub documents: Vec<(PathBuf, String)>,
-    /// The notes that are written to standard error.
+    /// The notes for standard error.
     pub notes: Vec<String>,
     /// `true` if the answer is negative: a claim is refuted, or a policy could not be run.
     pub negative: bool,
@@ -223,7 +216,7 @@ impl VerbOutput {
         Ok(self)
     }
 
-    /// Returns the output of a simulation. The answer is negative if a claim is refuted, or if the
+    /// Returns the output of a simulation, which is negative if a claim is refuted, or if the
     /// policy is unstable on the workload that its claims are about.
     pub fn of_run<Q: Quantity>(
         policy: &str,
@@ -232,16 +225,16 @@ impl VerbOutput {
         verdicts: &[Judgement<Q>],
         is_unstable: bool,
     ) -> VerbResult<Self> {
+        let policy = policy.to_owned();
         let simulation = Simulation {
-            policy: policy.to_owned(),
+            policy,
             run,
             verdicts,
         };
-        let document = document("synth-simulation", &simulation)?;
         let refuted = verdicts.iter().any(|j| j.verdict == Verdict::Refuted);
         Ok(VerbOutput {
             report,
-            document,
+            document: document("synth-simulation", &simulation)?,
             negative: refuted || is_unstable && !verdicts.is_empty(),
             ..VerbOutput::default()
         })
@@ -253,14 +246,11 @@ impl VerbOutput {
         besides: &KindMeasurements<'_, M, C>,
     ) -> VerbResult<Self> {
         let has_run = |cell: &Cell<M, C>| cell.run().is_some();
-        let recorded = comparison
-            .cells
-            .iter_mut()
-            .filter_map(|cell| match &mut cell.outcome {
-                CellOutcome::Run(run) => Some((cell.policy.clone(), (besides.take_stretch)(run)?)),
-                CellOutcome::Failure(_) => None,
-            });
-        let recorded: Vec<_> = recorded.collect();
+        let recorded = |cell: &mut Cell<M, C>| match &mut cell.outcome {
+            CellOutcome::Run(run) => Some((cell.policy.clone(), (besides.take_stretch)(run)?)),
+            CellOutcome::Failure(_) => None,
+        };
+        let recorded: Vec<_> = comparison.cells.iter_mut().filter_map(recorded).collect();
         Ok(VerbOutput {
             report: comparison_report(besides, &comparison, &recorded),
             document: json(&comparison)?,

@@ -277,7 +277,8 @@ fn compare_pool(
     caller: &mut Caller<'_>,
 ) -> VerbResult<Outcomes> {
     let pools = pools(pool, comparing, extras, caller.over_loads(comparing))?;
-    let policies = NamedPolicy::<Malleable>::resolve_all(comparing, None)?;
+    let (names, changes) = (comparing.policies, comparing.changes);
+    let policies = NamedPolicy::<Malleable>::resolve_each(names, None, changes)?;
     caller.notify(Notice::Interruptible);
     let (exponents, quantity) = (&extras.exponents, pool.objective().quantity());
     let mut outcomes = Outcomes::new(comparing, pools[0].record().digest());

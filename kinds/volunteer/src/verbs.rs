@@ -122,7 +122,8 @@ impl Kind for Volunteer {
                 "it is not possible to resume a comparison of campaigns: leave --resume out",
             );
         }
-        let policies = NamedPolicy::<Volunteer>::resolve_all(comparing, Some(campaign))?;
+        let (names, changes) = (comparing.policies, comparing.changes);
+        let policies = NamedPolicy::<Volunteer>::resolve_each(names, Some(campaign), changes)?;
         let (settings, time) = (comparing.settings, campaign.time_unit());
         let mut outcomes = Outcomes::new(comparing, Volunteer::digest(campaign));
         let columns = Quantity::ALL

@@ -44,8 +44,7 @@ pub struct Claim<Q: Quantity> {
 }
 
 impl<Q: Quantity> Claim<Q> {
-    /// Creates a claim that has no confidence interval and is not about a probability. `time` is
-    /// the unit of time of the workload.
+    /// Creates a claim with a value and a unit of time, without an interval or a probability.
     pub fn new(
         quantity: Q,
         subject: Subject<'_>,
@@ -70,7 +69,7 @@ impl<Q: Quantity> Claim<Q> {
         }
     }
 
-    /// Returns the bits of `longer_than`, which can be used as the key of a hash map.
+    /// Returns the bits of `longer_than` as the key of a hash map.
     pub fn time(&self) -> Option<u64> {
         self.longer_than.map(f64::to_bits)
     }
@@ -85,8 +84,8 @@ impl<Q: Quantity> Claim<Q> {
         }
     }
 
-    /// Checks that a claim has a known subject and the right unit, is not about a probability, and
-    /// is not in `seen`, which contains the claims before it. Returns `true` if it is valid.
+    /// Returns `true` if a claim has a known subject and the right unit, is not a probability, and
+    /// is not in `seen`, which contains the claims before it.
     pub fn check_plain<'a>(
         &'a self,
         path: &str,
@@ -123,25 +122,20 @@ impl<Q: Quantity> Claim<Q> {
         ];
         let named = keys.iter().filter(|(_, _, name, ..)| name.is_some());
         if named.count() > 1 {
-            findings.add(
-                "",
-                "names more than one of type, job and batch, expected one",
-            );
+            let message = "names more than one of type, job and batch, expected one";
+            findings.add("", message);
         }
         for (key, what, name, names, about) in keys {
-            match name {
-                Some(name) if !of.contains(&about) => {
-                    let expected = format!("none: the quantity is not defined for a {what}");
-                    findings.differs(key, format!("`{name}`"), expected);
+            let expected = match name {
+                Some(_) if !of.contains(&about) => {
+                    format!("none: the quantity is not defined for a {what}")
                 }
-                Some(name) if !names.contains(&name) => {
-                    findings.differs(key, format!("`{name}`"), format!("the name of a {what}"));
-                }
-                None if of == [about] => {
-                    findings.differs(key, "absent", format!("the name of a {what}"));
-                }
-                _ => {}
-            }
+                Some(name) if names.contains(&name) => continue,
+                None if of != [about] => continue,
+                _ => format!("the name of a {what}"),
+            };
+            let found = name.map_or("absent".into(), |name| format!("`{name}`"));
+            findings.differs(key, found, expected);
         }
         if let Some(name) = subject.server.filter(|name| !known.servers.contains(name)) {
             let expected = match known.servers {
@@ -186,7 +180,7 @@ impl<'a> Subject<'a> {
         batch: None,
     };
 
-    /// Creates the subject of one job type, or of all job types if `None`.
+    /// Creates the subject of one job type, or of all if it is `None`.
     pub fn of_type(name: impl Into<Option<&'a str>>) -> Self {
         Subject {
             job_type: name.into(),
@@ -203,7 +197,7 @@ impl<'a> Subject<'a> {
 /// The names that are allowed in a subject.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct KnownNames<'a> {
-    /// The server shapes. This is empty if there is only one server.
+    /// The server shapes, or none if there is only one server.
     pub servers: &'a [&'a str],
     /// The job types.
     pub types: &'a [&'a str],
@@ -247,19 +241,6 @@ pub enum ArrivalAssumption {
     Poisson,
 }
 
-/// The properties of the distributions of a workload that are relevant for its claims.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct DistributionProperties {
-    /// `true` if all sizes are exponential.
-    pub exponential: bool,
-    /// `true` if all sizes are phase-type. This includes exponential sizes.
-    pub phase_type: bool,
-    /// `true` if all sizes are independent.
-    pub independent: bool,
-    /// `true` if all arrivals are Poisson.
-    pub poisson: bool,
-}
-
 /// The assumptions of a claim that are not met, so that it is only an approximation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ViolatedAssumptions {
@@ -272,16 +253,17 @@ pub struct ViolatedAssumptions {
 }
 
 impl<C> HoldsFor<C> {
-    /// Returns the assumptions that are not met by these properties.
-    pub fn unmet(&self, laws: DistributionProperties) -> ViolatedAssumptions {
+    /// Returns the assumptions that are not met. `is_met` checks the size distributions, and the
+    /// others are `true` if all sizes are independent and if all arrivals are Poisson.
+    pub fn unmet(
+        &self,
+        is_met: impl FnOnce(SizeAssumption) -> bool,
+        (are_independent, are_poisson): (bool, bool),
+    ) -> ViolatedAssumptions {
         ViolatedAssumptions {
-            sizes: match self.sizes {
-                Some(SizeAssumption::Exponential) => !laws.exponential,
-                Some(SizeAssumption::PhaseType) => !laws.phase_type,
-                None => false,
-            },
-            independence: self.sizes.is_some() && !laws.independent,
-            arrivals: self.arrivals.is_some() && !laws.poisson,
+            sizes: self.sizes.is_some_and(|assumed| !is_met(assumed)),
+            independence: self.sizes.is_some() && !are_independent,
+            arrivals: self.arrivals.is_some() && !are_poisson,
         }
     }
 }

@@ -53,12 +53,11 @@ impl std::fmt::Display for Finding {
     }
 }
 
-/// Collects the faults, and the reasons why statements were accepted. All paths are relative to the
-/// part that is being checked, where "" is the part itself.
+/// Collects faults and grounds. All paths are relative to the part that is checked, which is "".
 #[derive(Debug, Default)]
 pub struct Findings {
-    list: Vec<Finding>,
-    examined: Vec<Examined>,
+    pub(super) list: Vec<Finding>,
+    pub(super) examined: Vec<Examined>,
     part: String,
 }
 
@@ -85,7 +84,7 @@ impl Findings {
         });
     }
 
-    /// Adds a fault that contains the value found and the value expected.
+    /// Adds a fault with the value found and the value expected.
     pub fn differs(&mut self, path: impl AsRef<str>, found: impl Display, expected: impl Display) {
         self.add(path, format!("{found}, expected {expected}"));
     }
@@ -156,16 +155,14 @@ impl Findings {
         record: &D,
         digest: &str,
     ) -> Option<D::Checked> {
-        let add = |fault: Fault| {
-            let path = match fault.place == Place::DOCUMENT {
-                true => "workload_digest".to_owned(),
-                false => format!("workload.{}", fault.place),
-            };
-            self.add(path, fault.message);
+        let add = |fault: Fault| match fault.place == Place::DOCUMENT {
+            true => self.add("workload_digest", fault.message),
+            false => self.add(format!("workload.{}", fault.place), fault.message),
         };
         let checked = record.recorded(digest);
-        let checked = checked.map_err(|faults| faults.into_iter().for_each(add));
-        checked.ok()
+        checked
+            .map_err(|faults| faults.into_iter().for_each(add))
+            .ok()
     }
 
     /// Marks the statements at these paths as remarks that are not checked.
@@ -178,10 +175,6 @@ impl Findings {
     /// Returns all faults in the order in which they were found.
     pub fn into_list(self) -> Vec<Finding> {
         self.list
-    }
-
-    pub(crate) fn into_lists(self) -> (Vec<Finding>, Vec<Examined>) {
-        (self.list, self.examined)
     }
 }
 
@@ -205,8 +198,6 @@ pub fn written(value: &impl Serialize) -> String {
     json.trim_matches('"').into()
 }
 
-const SUM: f64 = 1e-9;
-
 /// Returns `true` if both numbers are finite and their relative difference is at most `relative`.
 pub fn is_close(found: f64, expected: f64, relative: f64) -> bool {
     expected.is_finite() && (found - expected).abs() <= relative * expected.abs()
@@ -229,7 +220,7 @@ pub fn nonnegative(path: impl AsRef<str>, found: f64, findings: &mut Findings) {
 /// Checks that the sum of the shares is 1, with a tolerance of 1e-9.
 pub fn sums_to_one(path: &str, shares: &[f64], findings: &mut Findings) {
     let sum: f64 = shares.iter().sum();
-    let is_one = (sum - 1.0).abs() <= SUM;
+    let is_one = (sum - 1.0).abs() <= 1e-9;
     if !is_one {
         findings.add(path, format!("they sum to {sum}, expected 1"));
     }
@@ -242,19 +233,11 @@ mod tests {
     #[test]
     fn messages_show_non_finite_numbers_readably() {
         let mut findings = Findings::default();
-        findings.add(
-            "load",
-            format!(
-                "{}, expected {}, {} of `inf`",
-                f64::NAN,
-                f64::INFINITY,
-                -f64::INFINITY
-            ),
-        );
-        let [found] = &findings.into_list()[..] else {
-            panic!("one finding");
-        };
-        assert_eq!(found.message, "not a number, expected ∞, -∞ of `inf`");
+        let (nan, inf) = (f64::NAN, f64::INFINITY);
+        findings.add("load", format!("{nan}, expected {inf}, {} of `inf`", -inf));
+        let messages = findings.into_list().into_iter().map(|found| found.message);
+        let messages: Vec<String> = messages.collect();
+        assert_eq!(messages, ["not a number, expected ∞, -∞ of `inf`"]);
     }
 
     #[test]

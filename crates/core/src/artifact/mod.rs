@@ -1,9 +1,8 @@
 //! This module defines the documents of policies, and the claims that are checked by a checker.
 //!
-//! The code that creates policies and the code that executes them (online rules, the simulator, and
-//! production schedulers) only share this document. All kinds of workload use an [`Artifact`] and
-//! define its [`Content`]. Unknown fields are rejected, and any change of the shape changes
-//! [`VERSION`].
+//! It is all that is shared by the code that creates policies and the code that executes them
+//! (online rules, the simulator, and schedulers). Each kind of workload defines the [`Content`] of
+//! its [`Artifact`]. Unknown fields are rejected, and changes of the shape change [`VERSION`].
 
 mod claim;
 mod finding;
@@ -12,13 +11,13 @@ mod read;
 mod seal;
 
 pub use claim::{
-    ArrivalAssumption, Claim, DistributionProperties, HoldsFor, KnownNames, SizeAssumption,
-    Subject, ViolatedAssumptions, find,
+    ArrivalAssumption, Claim, HoldsFor, KnownNames, SizeAssumption, Subject, ViolatedAssumptions,
+    find,
 };
 pub use finding::{Examined, Finding, Findings, Grounds};
 pub use finding::{is_close, nonnegative, positive, sums_to_one, written};
 pub use quantity::{Accuracy, Method, Of, Quantity, QuantityRow, Side, Unit, quantities};
-pub use read::{ArtifactError, Checked, heading, parse, read_shape};
+pub use read::{ArtifactError, Checked, parse, read_shape, read_text};
 pub use seal::Changes;
 
 use std::fmt::Debug;
@@ -26,6 +25,8 @@ use std::fmt::Debug;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
+#[doc(hidden)]
+pub use serde_json::to_string_pretty;
 
 use crate::document::{Difference, differences, harmless};
 use crate::document::{DocumentError, Parsed, Stored, WorkloadDocument};
@@ -50,25 +51,16 @@ pub trait Content: Copy + Debug + PartialEq + 'static {
     /// The checked workload that is used by a simulator.
     type Checked: Clone + Debug;
 
-    /// Parses the document of a workload. `name` is used in error messages.
-    ///
-    /// # Errors
-    /// Returns all faults of the document.
+    /// Parses the document of a workload. `name` is used in messages. An error has all faults.
     fn parse(text: &str, name: &str) -> Result<Parsed<Self::Checked>, DocumentError> {
         Self::Workload::parse(text, name)
     }
 
-    /// Parses an artifact. This is implemented by [`artifact_io!`](crate::artifact_io), so that it
-    /// is only compiled once, in the crate of the kind.
-    ///
-    /// # Errors
-    /// Returns an error with the place of the fault if the text has another shape.
+    /// Parses an artifact like [`read_shape`]. This is implemented by
+    /// [`artifact_io!`](crate::artifact_io), so that it is only compiled in the crate of the kind.
     fn read(text: &str, name: &str) -> Read<Self>;
 
-    /// Returns an artifact as JSON with indentation.
-    ///
-    /// # Errors
-    /// Returns an error if the artifact cannot be written as JSON.
+    /// Returns an artifact as JSON with indentation, also by `artifact_io!`.
     fn pretty(artifact: &Artifact<Self>) -> Written;
 
     /// Returns the digest that is used to identify a workload.
@@ -76,9 +68,8 @@ pub trait Content: Copy + Debug + PartialEq + 'static {
         Self::Workload::record(workload).digest()
     }
 
-    /// Derives the statements of an artifact again, from the artifact alone and as far as possible.
-    /// `workload` is its own workload. Reports all faults, and the grounds of the other statements.
-    /// If a claim has no grounds, it is trusted.
+    /// Derives the statements of an artifact again, from it alone (`workload` is its own) as far as
+    /// possible. Reports all faults, and the grounds of other statements. The default is trust.
     fn check(artifact: &Artifact<Self>, workload: &Self::Checked, findings: &mut Findings);
 }
 
@@ -87,14 +78,6 @@ pub type Read<K> = Result<Artifact<K>, ArtifactError>;
 
 /// The result of writing JSON.
 pub type Written = serde_json::Result<String>;
-
-/// Returns a document as JSON with indentation.
-///
-/// # Errors
-/// Returns an error if the document cannot be written as JSON.
-pub fn indented(document: &impl Serialize) -> Written {
-    serde_json::to_string_pretty(document)
-}
 
 /// Implements the reading and writing of artifacts for a [`Content`].
 #[macro_export]
@@ -105,7 +88,7 @@ macro_rules! artifact_io {
         }
 
         fn pretty(artifact: &$crate::artifact::Artifact<Self>) -> $crate::artifact::Written {
-            $crate::artifact::indented(artifact)
+            $crate::artifact::to_string_pretty(artifact)
         }
     };
 }
@@ -168,11 +151,8 @@ impl<K: Content> Artifact<K> {
         find(&self.claims, quantity, subject)
     }
 
-    /// Checks the artifact without any other input. The field `digest` is not checked, so it is not
-    /// detected whether a file was edited.
-    ///
-    /// # Errors
-    /// Returns all faults that were found.
+    /// Checks the artifact without any other input, and returns all faults as an error. The field
+    /// `digest` is not checked, so it is not detected whether a file was edited.
     pub fn check(&self) -> Result<K::Checked, Vec<Finding>> {
         Ok(self.examined()?.0)
     }
@@ -182,9 +162,6 @@ impl<K: Content> Artifact<K> {
     }
 
     /// Checks the workload, and the rest with `check`. Returns the workload and the grounds.
-    ///
-    /// # Errors
-    /// Returns all faults that were found.
     pub fn check_by(
         &self,
         check: impl FnOnce(&K::Checked, &mut Findings),
@@ -198,14 +175,12 @@ impl<K: Content> Artifact<K> {
             check(workload, &mut findings);
             findings.remarks(&["workload.source", "tool"]);
         }
-        match (checked, findings.into_lists()) {
-            (Some(checked), (wrong, examined)) if wrong.is_empty() => Ok((checked, examined)),
-            (_, (wrong, _)) => Err(wrong),
-        }
+        let Findings { list, examined, .. } = findings;
+        let checked = checked.filter(|_| list.is_empty());
+        checked.map(|workload| (workload, examined)).ok_or(list)
     }
 
-    /// Returns the differences between the policy's workload and another workload, except for a
-    /// different `source`.
+    /// Returns the differences between the policy's workload and another, except for the `source`.
     pub fn differences_from(&self, workload: &K::Checked) -> Vec<Finding> {
         let others = K::Workload::record(workload).identity();
         let differences = differences(&self.workload.identity(), &others).into_iter();
@@ -219,12 +194,8 @@ impl<K: Content> Artifact<K> {
         differences.map(finding).collect()
     }
 
-    /// Returns the document as it is written to a file, with a digest and with indentation. An
-    /// array of numbers or strings is on one line.
-    ///
-    /// # Errors
-    /// Returns an error if the artifact cannot be written as JSON.
-    pub fn to_json(&self) -> serde_json::Result<String> {
+    /// Returns the document as it is written to a file, with a digest, indentation and flat arrays.
+    pub fn to_json(&self) -> Written {
         let sealed = self.clone().sealed();
         let pretty = harmless(K::pretty(&sealed)?);
         Ok(seal::flat_arrays(&pretty) + "\n")

@@ -14,11 +14,11 @@ pub trait Method: Stored + Copy + Eq {
 pub enum Accuracy {
     /// The number is exact, except for rounding errors.
     Exact,
-    /// The number is a simulated mean that has a confidence interval.
+    /// The number is a simulated mean with a confidence interval.
     Simulated,
     /// The number is an upper or a lower bound.
     Bound,
-    /// The number is an approximation, and its error is not known.
+    /// The error of the number is not known.
     Approximation,
 }
 
@@ -110,8 +110,8 @@ pub enum Side {
     AtMost,
 }
 
-/// Defines an enum of quantities that implements [`Quantity`](crate::artifact::Quantity). Each row
-/// has the name in documents, the label in reports, the unit, the subjects, and the measure.
+/// Defines an enum of quantities that implements [`Quantity`](crate::artifact::Quantity). A row has
+/// the fields of a [`QuantityRow`](crate::artifact::QuantityRow).
 #[macro_export]
 macro_rules! quantities {
     (

@@ -1,3 +1,4 @@
+use std::cmp::Ordering;
 use std::collections::HashMap;
 use std::path::Path;
 
@@ -9,14 +10,9 @@ use crate::document::{FileKind, display_name, fault_of_json, text_of};
 /// The reason why a policy file cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum ArtifactError {
-    /// The file could not be read.
-    #[error("cannot read {path}: {source}")]
-    Io {
-        /// The file.
-        path: String,
-        /// The error of the operating system.
-        source: std::io::Error,
-    },
+    /// The file with this name could not be read.
+    #[error("cannot read {0}: {1}")]
+    Io(String, #[source] std::io::Error),
     /// The file is a different kind of file.
     #[error("{0}; a policy file is expected here")]
     OtherKind(String),
@@ -48,53 +44,42 @@ fn listed(findings: &[Finding]) -> String {
 }
 
 /// The fields that determine the shape of the other fields of a document.
-#[derive(Clone, Debug, Deserialize)]
-pub struct Heading {
-    /// Always `synth-policy`.
-    pub format: Format,
-    /// The version. [`heading`] only accepts [`VERSION`].
-    pub version: u32,
-    /// The kind of workload.
-    pub kind: String,
+#[derive(Deserialize)]
+struct Heading {
+    #[serde(rename = "format")]
+    _format: Format,
+    version: u32,
+    kind: String,
 }
 
-/// Reads the [`Heading`] of a document. `name` is used in error messages.
-///
-/// # Errors
-/// Returns an error if there is no heading, or if the version is not [`VERSION`].
-pub fn heading(text: &str, name: &str) -> Result<Heading, ArtifactError> {
-    let heading: Heading = read_shape(text, name)?;
-    if heading.version == VERSION {
-        return Ok(heading);
+/// Reads the file of a policy. Returns its name in error messages and its text.
+pub fn read_text(path: &Path) -> Result<(String, String), ArtifactError> {
+    let name = display_name(path);
+    match text_of(path) {
+        Ok(text) => Ok((name, text)),
+        Err(error) => Err(ArtifactError::Io(name, error)),
     }
-    let found = heading.version;
-    let (by, what_to_do) = match found < VERSION {
-        true => ("an earlier", "run synth again on its workload"),
-        false => ("a later", "install that one"),
+}
+
+/// Parses an artifact, and rejects another shape, kind or version. Its contents are not checked.
+pub fn parse<K: Content>(text: &str, name: &str) -> Result<Artifact<K>, ArtifactError> {
+    let Heading { version, kind, .. } = read_shape(text, name)?;
+    let (by, what_to_do) = match version.cmp(&VERSION) {
+        Ordering::Equal if kind == K::NAME => return K::read(text, name),
+        Ordering::Equal => {
+            let message = format!("unknown kind `{kind}`, expected `{}`", K::NAME);
+            return Err(shape_error(name, "kind", message));
+        }
+        Ordering::Less => ("an earlier", "run synth again on its workload"),
+        Ordering::Greater => ("a later", "install that one"),
     };
     let message = format!(
-        "version {found} was written by {by} synth, but this one reads version {VERSION}: {what_to_do}"
+        "version {version} was written by {by} synth, but this one reads version {VERSION}: {what_to_do}"
     );
     Err(shape_error(name, "version", message))
 }
 
-/// Parses an artifact, but does not check its contents. `name` is used in error messages.
-///
-/// # Errors
-/// Returns an error if the text is not JSON of this shape, or has another kind or version.
-pub fn parse<K: Content>(text: &str, name: &str) -> Result<Artifact<K>, ArtifactError> {
-    let kind = heading(text, name)?.kind;
-    if kind != K::NAME {
-        let message = format!("unknown kind `{kind}`, expected `{}`", K::NAME);
-        return Err(shape_error(name, "kind", message));
-    }
-    K::read(text, name)
-}
-
-/// Parses a document of type `D`. `name` is used in error messages.
-///
-/// # Errors
-/// Returns an error with the place of the fault if the text is not JSON of this shape.
+/// Parses a document of type `D`. An error contains `name` and the place of the fault.
 pub fn read_shape<'t, D: Deserialize<'t>>(text: &'t str, name: &str) -> Result<D, ArtifactError> {
     let mut reader = serde_json::Deserializer::from_str(text);
     let document = serde_path_to_error::deserialize(&mut reader)
@@ -126,22 +111,14 @@ impl<K: Content> Checked<K> {
     /// Reads and checks a policy file.
     ///
     /// # Errors
-    /// Returns an error if the file cannot be read, if it is a different kind of file or has
-    /// another shape, if it was edited after it was written, or if it is rejected by the checker.
+    /// Returns an error if the file cannot be read, and the errors of [`Checked::parse`].
     pub fn read(path: &Path) -> Result<Self, ArtifactError> {
         Self::read_with(path, Changes::Refused)
     }
 
-    /// Reads and checks a policy file. `changes` specifies if an edited file is accepted.
-    ///
-    /// # Errors
-    /// The errors are the same as for [`Checked::read`], unless edited files are accepted.
+    /// Reads a policy file like [`Checked::read`]. `changes` specifies if edits are accepted.
     pub fn read_with(path: &Path, changes: Changes) -> Result<Self, ArtifactError> {
-        let name = display_name(path);
-        let text = text_of(path).map_err(|source| ArtifactError::Io {
-            path: name.clone(),
-            source,
-        })?;
+        let (name, text) = read_text(path)?;
         Self::parse_with(&text, &name, changes)
     }
 
@@ -154,10 +131,7 @@ impl<K: Content> Checked<K> {
         Self::parse_with(text, name, Changes::Refused)
     }
 
-    /// Parses and checks a policy. `changes` specifies if an edited text is accepted.
-    ///
-    /// # Errors
-    /// The errors are the same as for [`Checked::parse`], unless edited texts are accepted.
+    /// Parses a policy like [`Checked::parse`]. `changes` specifies if edits are accepted.
     pub fn parse_with(text: &str, name: &str, changes: Changes) -> Result<Self, ArtifactError> {
         // A damaged policy still starts like JSON. It is parsed, so that its fault is reported.
         if !text.trim_start().starts_with('{')
@@ -169,7 +143,7 @@ impl<K: Content> Checked<K> {
             return Err(ArtifactError::OtherKind(format!("{name} is empty")));
         }
         let artifact: Artifact<K> = parse(text, name)?;
-        let finding = artifact.intact().err();
+        let finding = artifact.change();
         let changed = finding.is_some();
         let refused = finding.filter(|_| changes == Changes::Refused);
         let mut findings: Vec<Finding> = refused.into_iter().collect();
@@ -181,11 +155,9 @@ impl<K: Content> Checked<K> {
         Err(ArtifactError::Refused { path, findings })
     }
 
-    /// Checks a policy that was never written as a document. Its digest is not checked.
-    ///
-    /// # Errors
-    /// Returns all faults that were found.
+    /// Checks a policy that was never written, without its digest. An error contains all faults.
     pub fn check(artifact: Artifact<K>) -> Result<Self, Vec<Finding>> {
+        const UNDERIVED: Grounds = Grounds::Trusted("not derived again by the checker");
         let (workload, mut rest) = artifact.examined()?;
         let entries = rest.iter().map(|noted| (&*noted.path, noted.grounds));
         let noted = HashMap::<&str, Grounds>::from_iter(entries);
@@ -216,8 +188,7 @@ impl<K: Content> Checked<K> {
         &self.claims
     }
 
-    /// Returns the reasons why the other statements were accepted, if they were checked or
-    /// deliberately not checked.
+    /// Returns the reasons why other statements were accepted or deliberately not checked.
     pub fn other_statements(&self) -> &[Examined] {
         &self.rest
     }
@@ -227,5 +198,3 @@ impl<K: Content> Checked<K> {
         self.changed
     }
 }
-
-const UNDERIVED: Grounds = Grounds::Trusted("not derived again by the checker");

@@ -1,9 +1,8 @@
-//! The digest of a document is used to detect files that were edited or truncated. It does not
-//! protect against an attacker, because anyone who can write the file can also write a digest.
-//!
-//! It is the digest of the canonical JSON without the digest field. This JSON has no white space,
-//! and its keys are sorted by code point. Each number is the shortest text that is read as the same
-//! number. Indentation, the order of the keys, and `1` instead of `1.0` do not change the digest.
+//! The digest of a document detects files that were edited or truncated. It does not protect from
+//! an attacker, because anyone who can write the file can also write a digest. It is the digest of
+//! the canonical JSON without the digest field: without white space, with keys sorted by code
+//! point, and with the shortest text of each number. Therefore, indentation, the order of the keys,
+//! and `1` instead of `1.0` do not change it.
 
 use super::{Artifact, Content, Finding};
 use crate::document::{canonical, digest};
@@ -22,14 +21,17 @@ impl<K: Content> Artifact<K> {
     /// Sets the digest of the current contents.
     pub fn sealed(mut self) -> Self {
         self.digest = None;
-        self.digest = Some(self.own_digest());
+        // This uses the text, because `Content::pretty` is only compiled once for each kind.
+        let value = K::pretty(&self).and_then(|text| serde_json::from_str(&text));
+        let value = value.expect("an artifact is made of maps with keys of text");
+        self.digest = Some(digest(&canonical(value)));
         self
     }
 
-    pub(super) fn intact(&self) -> Result<(), Finding> {
+    pub(super) fn change(&self) -> Option<Finding> {
         let expected = self.clone().sealed().digest.unwrap_or_default();
         let found = match &self.digest {
-            Some(found) if *found == expected => return Ok(()),
+            Some(found) if *found == expected => return None,
             Some(_) => format!(
                 "the file was changed after it was written: the digest of its contents is {expected}"
             ),
@@ -37,20 +39,11 @@ impl<K: Content> Artifact<K> {
                 "absent: the file was changed after it was written, or not written by synth".into()
             }
         };
-        Err(Finding {
-            path: "digest".into(),
-            message: format!(
-                "{found}; synthesize the policy again, or accept the file with --accept-changes"
-            ),
-        })
-    }
-
-    /// Returns the digest of an artifact that has no digest yet. This uses the text, because
-    /// [`Content::pretty`] is only compiled once for each kind.
-    fn own_digest(&self) -> String {
-        let value = K::pretty(self).and_then(|text| serde_json::from_str(&text));
-        let value = value.expect("an artifact is made of maps with keys of text");
-        digest(&canonical(value))
+        let message = format!(
+            "{found}; synthesize the policy again, or accept the file with --accept-changes"
+        );
+        let path = "digest".into();
+        Some(Finding { path, message })
     }
 }
 

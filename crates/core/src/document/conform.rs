@@ -1,7 +1,5 @@
-//! This module converts a tree of values to JSON and checks it against a JSON schema.
-//!
-//! It supports the schemas that are created by `schemars` for the types of documents. An enum
-//! (`oneOf`) can be tagged by a constant property, or it can be a string or a map with one key.
+//! This module converts a tree of values to JSON and checks it against a JSON schema. An enum
+//! (`oneOf`) can be tagged by a constant property, or be a string or a map with one key.
 
 use num_rational::BigRational;
 use num_traits::Zero;
@@ -62,8 +60,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Resolves references and alternatives. The alternative null is ignored, and the alternative
-    /// that matches `node` is preferred.
+    /// Resolves references and alternatives, where null is ignored and a match of `node` preferred.
     fn resolved(&self, schema: &'a Json, node: Option<&Node>) -> &'a Json {
         if let Some(name) = schema["$ref"].as_str() {
             let found = self.root.pointer(name.trim_start_matches('#'));
@@ -104,7 +101,7 @@ impl<'a> Reader<'a> {
             true => explained_amount(text),
             false => explained(text, self.time_unit),
         };
-        let help = explained.unwrap_or_else(|| error.help());
+        let help = explained.unwrap_or_else(|| error.help.clone());
         self.refuse(place, format!("{place}: {error}"), help);
         None
     }
@@ -149,8 +146,7 @@ impl<'a> Reader<'a> {
         let mut json = Some(Vec::new());
         for (n, entry) in entries.iter().enumerate() {
             push(&mut json, self.value(entry, items, &place.then(n)));
-            // If one entry has the wrong form, most others do as well, so only the first is
-            // reported.
+            // If one entry has the wrong form, most others do as well: report only the first.
             if json.is_none() && singles == matches!(entry.value, Value::List(_) | Value::Map(_)) {
                 break;
             }
@@ -167,7 +163,7 @@ impl<'a> Reader<'a> {
         None
     }
 
-    /// Converts a map. If all keys are allowed, a value that has a fault is replaced by null.
+    /// If all keys are allowed, a value that has a fault is replaced by null.
     fn map(&mut self, node: &Node, schema: &'a Json, place: &Place) -> Option<String> {
         let entries = self.entries(node, place)?;
         if schema["properties"].is_object() {
@@ -181,8 +177,8 @@ impl<'a> Reader<'a> {
         Some(format!("{{{}}}", json?.join(",")))
     }
 
-    /// Converts a map with the keys of a struct or of a variant. A key that is not required can be
-    /// null, and it is omitted if its value has a fault, so that the rest can be checked.
+    /// Converts a struct or a variant. A key that is not required can be null, and it is omitted if
+    /// its value has a fault, so that the rest can be checked.
     fn fields(
         &mut self,
         entries: &[Entry],
@@ -202,15 +198,14 @@ impl<'a> Reader<'a> {
         for Entry { key, node, .. } in entries {
             let here = place.then(key);
             let Some(schema) = properties.get(key) else {
-                let mut free = known.clone();
-                free.retain(|known| absent(entries, known) && !reported.contains(known));
+                let is_free = |known: &&str| absent(entries, known) && !reported.contains(known);
+                let free: Vec<&str> = known.iter().copied().filter(is_free).collect();
                 let mut fitting = free.clone();
                 fitting.retain(|known| self.fits(node, &properties[*known]));
                 let Some(near) = self.unknown(key, [&known, &free, &fitting], &here, variant)
                 else {
                     continue;
                 };
-                // Use the key that was meant, so that the other fields can also be checked.
                 let meant = &properties[near];
                 if free.contains(&near) && self.fits(node, meant) {
                     push(&mut json, field(near, self.value(node, meant, &here)));
@@ -276,9 +271,8 @@ impl<'a> Reader<'a> {
             (Some(near), None, _) => (format!("did you mean `{near}`?"), Some(near)),
             (None, None, None) => (suggest(key, kind, known), None),
         };
-        let message = format!("unknown key `{key}`{of}");
-        self.faults
-            .push(Fault::new(here.clone(), message, help).of_key());
+        let fault = Fault::new(here.clone(), format!("unknown key `{key}`{of}"), help);
+        self.faults.push(fault.of_key());
         near
     }
 
@@ -329,10 +323,6 @@ impl<'a> Reader<'a> {
             }
         };
         let known: Vec<(&str, Option<&Json>)> = variants.iter().filter_map(form).collect();
-        let written = |(name, of): &(&str, Option<&Json>)| match of {
-            Some(_) => format!("`{name}: …`"),
-            None => format!("`{name}`"),
-        };
         let (name, value) = match &node.value {
             Value::Text(text) => (text.as_str(), None),
             Value::Map(entries) if entries.len() == 1 => {
@@ -348,6 +338,10 @@ impl<'a> Reader<'a> {
                 Some(format!("{{{field}}}"))
             }
             _ => {
+                let written = |(name, of): &(&str, Option<_>)| match of {
+                    Some(_) => format!("`{name}: …`"),
+                    None => format!("`{name}`"),
+                };
                 let all: Vec<String> = known.iter().map(written).collect();
                 let message = match name {
                     "" => expected(node, "one word, or a map of one key,"),

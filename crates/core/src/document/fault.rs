@@ -2,9 +2,7 @@ use std::collections::HashSet;
 use std::fmt;
 use std::io;
 use std::ops::RangeInclusive;
-use std::path::PathBuf;
 
-use super::file::display_name;
 use super::names::{SUPPORTED_RANGE, name_problem};
 use crate::number::Decimal;
 
@@ -103,22 +101,17 @@ impl Fault {
         }
     }
 
-    /// Specifies that the fault is in the key and not in the value.
+    /// Moves the fault from the value to its key.
     pub fn of_key(mut self) -> Self {
         self.of_key = true;
         self
-    }
-
-    /// Returns the same fault at a different place.
-    pub fn at(self, place: Place) -> Self {
-        Self { place, ..self }
     }
 
     /// Adds `place` to the start of the place of the fault.
     pub fn within(self, place: &Place) -> Self {
         let steps = place.steps().iter().chain(self.place.steps());
         let place = steps.cloned().collect();
-        self.at(place)
+        Self { place, ..self }
     }
 }
 
@@ -159,8 +152,7 @@ impl<'a> FaultsAt<'a> {
         self.all
     }
 
-    /// Returns `true` if there is a fault in the value of a key or in a part of it, which is then
-    /// not missing.
+    /// Returns `true` if there is a fault in the value of a key, which is then not missing.
     pub fn has_fault(&self, key: &str) -> bool {
         let place = self.place.then(key);
         let is_below = |fault: &Fault| fault.place.steps().starts_with(place.steps());
@@ -198,11 +190,11 @@ impl<'a> FaultsAt<'a> {
         }
     }
 
-    /// If a number is given, checks that it is positive and in the [supported
-    /// range](SUPPORTED_RANGE).
+    /// Checks that a number is positive and in [`SUPPORTED_RANGE`] if it is given.
     pub fn positive(&mut self, key: &str, value: impl Into<Option<Decimal>>, help: &str) {
-        let value = value.into();
-        if let Some(value) = value.filter(|value| !SUPPORTED_RANGE.contains(&value.value())) {
+        if let Some(value) = value.into()
+            && !SUPPORTED_RANGE.contains(&value.value())
+        {
             let message = match value > Decimal::ZERO {
                 true => format!("{key} is {value}, outside of the supported range 1e-60 to 1e60"),
                 false => format!("{key} is {value}, expected a number > 0"),
@@ -220,8 +212,8 @@ impl<'a> FaultsAt<'a> {
         }
     }
 
-    /// Expands a short form such as `mean_size: 1` to the long form, and checks that the owner has
-    /// exactly one of the two. A value with a fault is not reported as missing.
+    /// Expands a short form such as `mean_size: 1` to the long form, and checks that exactly one of
+    /// the two is given. A value with a fault is not reported as missing.
     pub fn one_of<S, T>(
         &mut self,
         owner: &str,
@@ -284,20 +276,14 @@ impl fmt::Display for Fault {
     }
 }
 
-/// The reason why a document could not be read. It can be printed to standard error.
+/// The reason why a document could not be read, which can be printed to standard error.
 #[derive(Debug, thiserror::Error)]
 pub enum DocumentError {
-    /// The file could not be read.
+    /// The file with this name could not be read.
     #[error(
-        "error: cannot read the workload {}: {source}\n = help: check the path and the file's permissions",
-        display_name(path)
+        "error: cannot read the workload {0}: {1}\n = help: check the path and the file's permissions"
     )]
-    Io {
-        /// The file.
-        path: PathBuf,
-        /// The error of the operating system.
-        source: io::Error,
-    },
+    Io(String, #[source] io::Error),
     /// The file is a different kind of file.
     #[error("{0}; a workload is expected here")]
     OtherKind(String),

@@ -4,15 +4,11 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-/// The maximum size of a workload, in bytes.
+/// The maximum size of a workload, and of other documents, in bytes.
 pub(super) const LARGEST: u64 = 64 << 20;
-/// The maximum size of other documents, in bytes.
 const LARGEST_OF_ALL: u64 = 256 << 20;
 
-/// Returns the text of a file, or of standard input if it is `-`.
-///
-/// # Errors
-/// Returns an error if the file cannot be read, is larger than 256 MiB, or is not valid UTF-8.
+/// Returns the text of a file. The errors are those of [`all_bytes_of`] and invalid UTF-8.
 pub fn text_of(path: impl AsRef<Path>) -> io::Result<String> {
     String::from_utf8(all_bytes_of(path.as_ref())?).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
@@ -63,7 +59,7 @@ pub fn exists(path: &Path) -> bool {
     is_standard_input(path) || kept(path).is_some() || path.exists()
 }
 
-/// Returns the name of a file as it is used in messages.
+/// Returns the name of a file for messages.
 pub fn display_name(path: &Path) -> String {
     match is_standard_input(path) {
         true => "standard input".to_owned(),
@@ -89,8 +85,7 @@ pub(super) fn bytes_of(path: &Path, most: u64) -> io::Result<Vec<u8>> {
         from.take(most + 1).read_to_end(&mut bytes).map(|_| bytes)
     };
     let bytes = if is_standard_input(path) {
-        let input =
-            || read(&mut io::stdin().lock(), LARGEST_OF_ALL).map_err(|error| error.to_string());
+        let input = || read(&mut io::stdin().lock(), LARGEST_OF_ALL).map_err(|e| e.to_string());
         let input = STANDARD_INPUT.get_or_init(input).clone();
         input.map_err(io::Error::other)?
     } else if let Some(bytes) = kept(path) {

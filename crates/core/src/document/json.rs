@@ -4,8 +4,7 @@ use serde_json::error::Category;
 
 use super::names::controls_terminal;
 
-/// Escapes the characters in strings of a JSON text that could [control](controls_terminal) a
-/// terminal.
+/// Escapes the characters of a JSON text that could [control](controls_terminal) a terminal.
 pub fn harmless(json: String) -> String {
     if json.bytes().all(|b| b.is_ascii() && b != 0x7f) {
         return json;
@@ -40,8 +39,8 @@ pub fn fault_of_json(error: &serde_json::Error) -> String {
 }
 
 fn of_value(error: &str) -> String {
-    let split = |head: &str| error.strip_prefix(head)?.split_once(", expected ");
     let name = |head: &str| error.strip_prefix(head);
+    let split = |head: &str| name(head)?.split_once(", expected ");
     if let Some((found, expected)) = split("invalid type: ").or_else(|| split("invalid value: ")) {
         let (found, expected) = (found_value(found), expected_value(expected));
         format!("{found}, expected {expected}")
@@ -79,31 +78,23 @@ fn found_value(found: &str) -> String {
     named.unwrap_or_else(|| found.into())
 }
 
-const EXPECTED: [(&[&str], &str); 6] = [
-    (
-        &["struct", "a map", "map", "internally tagged", "adjacently"],
-        "a map: {\"field\": value, …}",
-    ),
-    (
-        &["a seq", "an array", "a tuple", "tuple"],
-        "a list: [value, …]",
-    ),
-    (
-        &["u8", "u16", "u32", "u64", "usize"],
-        "a whole number ≥ 0 that is not too large",
-    ),
-    (&["f64", "f32", "i64", "i32"], "a number"),
-    (&["a bool", "bool"], "true or false"),
-    (
-        &["a string", "str", "borrowed string", "variant", "enum"],
-        "a text that is valid here",
-    ),
-];
-
 fn expected_value(expected: &str) -> &'static str {
     let starts = |heads: &[&str]| heads.iter().any(|head| expected.starts_with(head));
-    let known = EXPECTED.iter().find(|(heads, _)| starts(heads));
-    known.map_or("a value of another kind", |(_, ours)| ours)
+    if starts(&["struct", "a map", "map", "internally tagged", "adjacently"]) {
+        "a map: {\"field\": value, …}"
+    } else if starts(&["a seq", "an array", "a tuple", "tuple"]) {
+        "a list: [value, …]"
+    } else if starts(&["u8", "u16", "u32", "u64", "usize"]) {
+        "a whole number ≥ 0 that is not too large"
+    } else if starts(&["f64", "f32", "i64", "i32"]) {
+        "a number"
+    } else if starts(&["a bool", "bool"]) {
+        "true or false"
+    } else if starts(&["a string", "str", "borrowed string", "variant", "enum"]) {
+        "a text that is valid here"
+    } else {
+        "a value of another kind"
+    }
 }
 
 #[cfg(test)]

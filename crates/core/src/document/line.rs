@@ -1,11 +1,7 @@
-//! This module writes lines of JSON with a checksum that is used to detect damaged or edited lines.
-//!
-//! The checksum is the last field of the object. It contains the first 16 hexadecimal digits of the
-//! SHA-256 of everything that comes before it in the line.
+//! This module writes lines of JSON with a checksum that detects damaged or edited lines. It is the
+//! last field of the object: the first 16 hexadecimal digits of the SHA-256 of the line before it.
 
 use super::digest;
-
-const DIGITS: usize = 16;
 
 /// Adds the checksum to an object.
 pub fn sealed(object: &str) -> String {
@@ -21,7 +17,7 @@ pub fn unsealed(line: &str) -> Option<String> {
 }
 
 fn seal(body: &str) -> String {
-    let digits = &digest(body)["sha256:".len()..][..DIGITS];
+    let digits = &digest(body)["sha256:".len()..][..16];
     format!(",\"check\":\"{digits}\"}}")
 }
 
@@ -34,10 +30,8 @@ mod tests {
         let line = sealed(r#"{"load":0.5,"é":[1,2]}"#);
         let read: serde_json::Value = serde_json::from_str(&line).unwrap_or_default();
         assert_eq!(read["load"], 0.5);
-        assert_eq!(
-            unsealed(&line).as_deref(),
-            Some(r#"{"load":0.5,"é":[1,2]}"#)
-        );
+        let object = r#"{"load":0.5,"é":[1,2]}"#;
+        assert_eq!(unsealed(&line).as_deref(), Some(object));
         for at in (0..line.len()).filter(|at| line.is_char_boundary(*at)) {
             let mut changed: Vec<char> = line.chars().collect();
             let n = line[..at].chars().count();

@@ -2,8 +2,7 @@
 //!
 //! A document is first parsed into a tree of texts and their positions (`node`). The tree is
 //! checked against the JSON schema of the type (`conform`), which finds all faults at once, and
-//! then it is deserialized by `serde`. Each number is read by
-//! [`Decimal::parse`](crate::number::Decimal::parse), so it is never read as a binary number first.
+//! then it is deserialized by `serde`. A number is never read as a binary number first.
 
 mod conform;
 mod fault;
@@ -90,8 +89,8 @@ impl<'a> Document<'a> {
         })
     }
 
-    /// Returns the fault of a kind that is similar to `kind`, if it is not equal to it. If the kind
-    /// is entirely different, this is an error, and no other faults should be reported.
+    /// Returns the fault of a kind that is similar but not equal to `kind`. It is an error if the
+    /// kind is entirely different, because no other faults should be reported.
     fn misnamed(&self, kind: &str) -> Result<Vec<Fault>, DocumentError> {
         let found = self.root.get("kind").and_then(Node::text);
         let Some(found) = found.filter(|found| *found != kind) else {
@@ -106,9 +105,8 @@ impl<'a> Document<'a> {
         }
     }
 
-    /// Returns the document as a value of this type, and all faults of its form. A value that has a
-    /// fault and is not required is omitted, so that the rest can be checked. If that is not
-    /// possible, there is no value.
+    /// Returns the document as a value of this type, if possible, and all faults of its form. A
+    /// value that has a fault and is not required is omitted, so that the rest can be checked.
     pub fn read<T: DeserializeOwned + JsonSchema>(&self) -> (Option<T>, Vec<Fault>) {
         conform::read(&self.root, self.example)
     }
@@ -124,17 +122,15 @@ impl<'a> Document<'a> {
         checked: CheckedOrFaults<W>,
         short: &[(&str, &str)],
     ) -> Result<Parsed<W>, DocumentError> {
-        let here = |fault: Fault| {
-            let place = self.as_written(&fault.place, short);
-            fault.at(place)
+        let here = |mut fault: Fault| {
+            fault.place = self.as_written(&fault.place, short);
+            fault
         };
         let (workload, warnings) =
             checked.map_err(|faults| self.refuse(faults.into_iter().map(here).collect()))?;
         let warn = |fault: Fault| self.sheet.warn(&fault, self.root.locate(&fault));
-        Ok(Parsed {
-            workload,
-            warnings: warnings.into_iter().map(here).map(warn).collect(),
-        })
+        let warnings = warnings.into_iter().map(here).map(warn).collect();
+        Ok(Parsed { workload, warnings })
     }
 }
 
@@ -151,24 +147,20 @@ pub fn in_one_line<T: Serialize, S: Serializer>(
     FlowSeq(list).serialize(serializer)
 }
 
-/// Returns the digest of a text, which is `sha256:` followed by 64 hexadecimal digits.
+/// Returns the SHA-256 digest of a text: `sha256:` followed by 64 hexadecimal digits.
 pub fn digest(text: &str) -> String {
     let hash = Sha256::digest(text.as_bytes());
     let hex: String = hash.iter().map(|byte| format!("{byte:02x}")).collect();
     format!("sha256:{hex}")
 }
 
-/// Returns the JSON that is used for digests. It has no white space and its keys are sorted.
+/// Returns the JSON that is used for digests, without white space and with sorted keys.
 pub(crate) fn canonical(mut value: serde_json::Value) -> String {
     value.sort_all_objects();
     value.to_string()
 }
 
-/// Returns the names and the texts of files from templates that have been rendered. Each text ends
-/// with one newline.
-///
-/// # Errors
-/// Returns an error if one of the templates could not be rendered.
+/// Returns the names and the texts of rendered templates, or an error. Texts end with one newline.
 pub fn filled_in<E: std::fmt::Display>(
     files: impl IntoIterator<Item = (impl std::fmt::Display, Result<String, E>)>,
 ) -> Result<Vec<(String, String)>, String> {
@@ -188,24 +180,17 @@ pub type Parse<W> = fn(&str, &str) -> Result<Parsed<W>, DocumentError>;
 /// Returns an error if the file cannot be read, is larger than 64 MiB, is not valid UTF-8, or is a
 /// different kind of file, and otherwise all faults of the document.
 pub fn read_file<W>(path: &Path, parse: Parse<W>) -> Result<Parsed<W>, DocumentError> {
-    let bytes = bytes_of(path, LARGEST).map_err(|source| DocumentError::Io {
-        path: path.to_owned(),
-        source,
-    })?;
-    parse_bytes(&bytes, &display_name(path), parse)
-}
-
-fn parse_bytes<W>(bytes: &[u8], name: &str, parse: Parse<W>) -> Result<Parsed<W>, DocumentError> {
-    let error = match std::str::from_utf8(bytes) {
+    let name = &*display_name(path);
+    let bytes = bytes_of(path, LARGEST).map_err(|e| DocumentError::Io(name.to_owned(), e))?;
+    let valid = match std::str::from_utf8(&bytes) {
         Ok(text) => match FileKind::of(text) {
             None | Some(FileKind::Workload) => return parse(text, name),
             Some(kind) => return Err(DocumentError::OtherKind(kind.describe(name))),
         },
-        Err(error) => error,
+        Err(error) => error.valid_up_to(),
     };
-    let text = String::from_utf8_lossy(&bytes[..error.valid_up_to()]);
+    let (text, byte) = (String::from_utf8_lossy(&bytes[..valid]), bytes[valid]);
     let sheet = Sheet { text: &text, name };
-    let byte = bytes[error.valid_up_to()];
     let message = format!("byte 0x{byte:02x} here is not UTF-8 text");
     let fault = Fault::new(Place::DOCUMENT, message, "save the file as UTF-8");
     Err(sheet.refuse(vec![(fault, Some(text.len()..text.len()))]))

@@ -7,7 +7,6 @@ pub fn name_problem(what: &str, name: &str) -> Option<String> {
     if name.trim().is_empty() {
         return Some(format!("{what} is empty"));
     }
-    // These characters could break a table, or they could be displayed as a different name.
     name.chars()
         .any(controls_terminal)
         .then(|| format!("{what} has a control character or a bidirectional text mark: {name:?}"))
@@ -19,10 +18,10 @@ pub fn controls_terminal(c: char) -> bool {
         || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// Returns the hash of a name without the spaces around it. It is 0 only for the empty name.
+/// Returns the FNV-1a hash of a name without the spaces around it, which is 0 only if it is empty.
+/// Two names have the same hash with a probability of one in two billion.
 #[inline]
 pub fn name_hash(name: &[u8]) -> u32 {
-    // This is FNV-1a. Two names have the same hash with a probability of one in two billion.
     let mixed = |hash: u32, byte: &u8| (hash ^ u32::from(*byte)).wrapping_mul(0x0100_0193);
     match name.trim_ascii() {
         b"" => 0,
@@ -38,13 +37,11 @@ pub fn suggest(found: &str, kind: &str, known: &[&str]) -> String {
     }
     let names = known.iter().take(SHOWN).map(|name| format!("`{name}`"));
     let names = names.collect::<Vec<_>>().join(", ");
-    let are_more = known.len() > SHOWN;
-    let others = if are_more { " and others" } else { "" };
+    let others = known.get(SHOWN).map_or("", |_| " and others");
     format!("{kind}: {names}{others}")
 }
 
-/// Returns the known name that is most similar to `found`, or `None` if none is similar. This uses
-/// the Levenshtein distance and ignores the case.
+/// Returns the most similar known name (by Levenshtein distance, ignoring case), if there is one.
 pub fn nearest<'a>(found: &str, known: &[&'a str]) -> Option<&'a str> {
     let distance = |name: &str| strsim::levenshtein(&found.to_lowercase(), &name.to_lowercase());
     let is_near = |name: &&&str| distance(name) <= name.chars().count().div_ceil(3);
@@ -52,7 +49,7 @@ pub fn nearest<'a>(found: &str, known: &[&'a str]) -> Option<&'a str> {
     near.min_by_key(|name| distance(name)).copied()
 }
 
-/// A range of numbers for which sums, products and powers are not out of range of `f64`.
+/// The numbers whose sums, products and powers are not out of the range of `f64`.
 pub const SUPPORTED_RANGE: RangeInclusive<f64> = 1e-60..=1e60;
 
 #[cfg(test)]

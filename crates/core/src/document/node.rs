@@ -12,13 +12,12 @@ use super::words::standing_for;
 /// A value as it was written.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Node {
-    /// The value.
+    /// The value, where each number is the text that was written.
     pub value: Value,
     /// The range of bytes from its start to its end, or to an earlier position.
     pub mark: Option<Range<usize>>,
 }
 
-/// A value of a document. Each number is stored as the text that was written.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
     Null,
@@ -83,29 +82,20 @@ impl Node {
         }
     }
 
-    fn items_mut(&mut self) -> &mut [Self] {
-        match &mut self.value {
-            Value::List(entries) => entries,
-            _ => &mut [],
-        }
-    }
-
-    /// Changes all values at a path such as `jobs[].size`, where `[]` means all entries of a list.
-    pub fn each_mut(&mut self, path: &str, change: &impl Fn(&mut Self)) {
+    pub(super) fn each_mut(&mut self, path: &str, change: &impl Fn(&mut Self)) {
         let (step, rest) = path.split_once('.').unwrap_or((path, ""));
         let key = step.trim_end_matches("[]");
         let Some(found) = self.meant_mut(key) else {
             return;
         };
-        let found = match key == step {
-            true => std::slice::from_mut(found),
-            false => found.items_mut(),
+        let change_below = |node: &mut Self| match rest {
+            "" => change(node),
+            rest => node.each_mut(rest, change),
         };
-        for node in found {
-            match rest {
-                "" => change(node),
-                rest => node.each_mut(rest, change),
-            }
+        match &mut found.value {
+            _ if key == step => change_below(found),
+            Value::List(entries) => entries.iter_mut().for_each(change_below),
+            _ => {}
         }
     }
 
@@ -117,14 +107,9 @@ impl Node {
         }
     }
 
-    /// Changes a text, or all texts of a list.
-    pub fn change_texts(&mut self, change: &impl Fn(&str) -> Option<String>) {
+    pub(super) fn change_texts(&mut self, change: &impl Fn(&str) -> Option<String>) {
         match &mut self.value {
-            Value::Text(text) => {
-                if let Some(changed) = change(text) {
-                    *text = changed;
-                }
-            }
+            Value::Text(text) => *text = change(text).unwrap_or_else(|| std::mem::take(text)),
             Value::List(list) => list.iter_mut().for_each(|entry| entry.change_texts(change)),
             Value::Null | Value::Map(_) => {}
         }
@@ -171,8 +156,7 @@ impl Node {
         self.entries().iter().find(|entry| entry.key == key)
     }
 
-    /// Returns the bytes to mark for a fault: the range of its place or of the nearest place above.
-    /// For an entry of a list, this is its name if it has one.
+    /// Returns the bytes of the nearest known place of a fault, or of the name of an entry.
     pub(crate) fn locate(&self, fault: &Fault) -> Option<Range<usize>> {
         let (mut node, mut is_entry) = (self, false);
         let steps = fault.place.steps();
@@ -199,7 +183,7 @@ impl Node {
 pub(super) enum Raw {
     Null,
     Text(String),
-    /// A number or a boolean. Its spelling is read from the text.
+    /// A number or a boolean, whose spelling is read from the text.
     Spelt,
     List(Vec<Spanned<Raw>>),
     Map(Vec<(Spanned<String>, Spanned<Raw>)>),

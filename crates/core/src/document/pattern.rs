@@ -2,7 +2,6 @@
 /// character, and all other characters only match themselves.
 pub fn matches_pattern(pattern: &str, text: &str) -> bool {
     let text: Vec<char> = text.chars().collect();
-    // `fitting[n]` is `true` if the first `n` characters match the pattern so far.
     let mut fitting = vec![false; text.len() + 1];
     fitting[0] = true;
     for c in pattern.chars() {

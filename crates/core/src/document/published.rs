@@ -1,8 +1,6 @@
 //! This module creates the JSON Schema (draft 7) of the documents that people write in an editor.
-//!
-//! It is based on the schema of the type. In addition, numbers and names may be quoted, and an
-//! optional key may be null. The variants of an enum are selected by their tag (`if`, `then`), so
-//! that an editor only reports the faults of one variant.
+//! In addition to the schema of the type, numbers and names may be quoted, and optional keys null.
+//! Variants are selected by their tag (`if`, `then`), so that an editor only reports faults of one.
 
 use schemars::generate::SchemaSettings;
 use schemars::{Schema, SchemaGenerator};
@@ -18,7 +16,7 @@ const OF_TIME: &str = "time";
 /// Marks a definition whose variants can also be the only key of a map, such as `{erlang: {…}}`.
 pub(super) const KEYED: &str = "keyed";
 
-/// Creates the schema for the documents of several kinds.
+/// The schema for the documents of several kinds.
 pub struct Published {
     generator: SchemaGenerator,
     kinds: Vec<(&'static str, String)>,
@@ -192,9 +190,8 @@ fn time() -> String {
 
 fn choose(map: &mut Map<String, Json>) {
     let keyed = map.remove(KEYED);
-    let Some(variants) = map.get("oneOf").and_then(Json::as_array) else {
-        return;
-    };
+    let variants = map.get("oneOf").and_then(Json::as_array);
+    let variants = variants.map_or(&[][..], Vec::as_slice);
     let Some((tag, _)) = variants.first().and_then(constant) else {
         return;
     };

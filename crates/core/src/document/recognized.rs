@@ -15,7 +15,6 @@ pub enum FileKind {
     Binary,
 }
 
-/// The first words of lines that only occur in programs and not in YAML, JSON or logs.
 const OF_PROGRAMS: [&str; 6] = ["import ", "from ", "def ", "fn ", "use ", "#include "];
 const OF_SLURM: [&str; 4] = [
     "ClusterName=",
@@ -41,8 +40,8 @@ impl FileKind {
         let words = || first.split_whitespace();
         let is_number = |word: &str| word.parse::<f64>().is_ok();
         let begins = |starts: &[&str]| {
-            let begins = |line: &str| starts.iter().any(|start| line.starts_with(start));
-            head.lines().any(begins)
+            let mut lines = head.lines();
+            lines.any(|line| starts.iter().any(|start| line.starts_with(start)))
         };
         let is_json = first.starts_with('{');
         let is_workload = |line: &str| {
@@ -50,7 +49,7 @@ impl FileKind {
             let in_json = field.starts_with("\"kind\":") || field.starts_with("kind:");
             line.starts_with("kind:") || is_json && in_json
         };
-        if first.starts_with('{') && head.contains("\"synth-policy\"") {
+        if is_json && head.contains("\"synth-policy\"") {
             Some(FileKind::Policy)
         } else if first.starts_with(';')
             || first.starts_with("JobID") && first.contains('|')

@@ -44,7 +44,7 @@ impl Sheet<'_> {
         Renderer::plain().render(&[group])
     }
 
-    /// Returns the bytes of a location. The parser only knows the character for some locations.
+    /// The parser only knows the character and not the bytes of some locations.
     pub(super) fn range(&self, location: Location) -> Option<Range<usize>> {
         let span = location.span();
         let known = |n: Option<u64>| n.and_then(|n| usize::try_from(n).ok());
@@ -55,8 +55,7 @@ impl Sheet<'_> {
         Some(start..start + length)
     }
 
-    /// Returns the bytes to mark: at most the rest of one line, and at least one character, unless
-    /// the line ends at `start`.
+    /// Marks at most the rest of one line, and at least one character, unless it ends at `start`.
     fn mark(&self, start: usize, length: usize) -> Option<Range<usize>> {
         let start = start.min(self.text.len());
         let line = self.text.get(start..)?.split(['\n', '\r']).next()?;
@@ -83,11 +82,8 @@ mod tests {
             name: "t",
         };
         assert_eq!(sheet.mark(0, 0), Some(0..2));
-        assert_eq!(
-            sheet.mark(0, 1),
-            Some(0..5),
-            "half a character: the rest of the line"
-        );
+        let why = "half a character: the rest of the line";
+        assert_eq!(sheet.mark(0, 1), Some(0..5), "{why}");
         assert_eq!(sheet.mark(4, 100), Some(4..5));
         assert_eq!(sheet.mark(5, 1), Some(5..5));
         assert_eq!(sheet.mark(99, 1), Some(8..8));

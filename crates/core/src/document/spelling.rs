@@ -52,7 +52,14 @@ impl Spelling {
             }
         }
         if matches!(self, Self::Time | Self::LawOfTimes | Self::LawOrTime) {
-            respell_times(node, unit);
+            // A time such as `4h` is converted to a number, also within a distribution.
+            let plain = |text: &str| time_in(text, unit).flatten().map(|time| time.to_string());
+            node.change_texts(&plain);
+            for key in TIMES {
+                if let Some(times) = node.get_mut(key) {
+                    times.change_texts(&plain);
+                }
+            }
         }
     }
 
@@ -69,31 +76,16 @@ impl Spelling {
     }
 }
 
-/// Converts `{erlang: {…}}` to `{law: erlang, …}`. A hyperexponential distribution that is given by
-/// numbers and not by lists is converted to the balanced one.
+/// A hyperexponential distribution by numbers and not by lists becomes the balanced one.
 fn respell_law(law: &mut Node) {
     law.tag("law", |_| true);
     let has = |key| law.get(key).is_some();
-    let by_numbers = has("mean") || has("scv");
     let by_lists = has("probabilities") || has("means") || has("onward");
-    if by_numbers
-        && !by_lists
-        && let Some(name) = law.get_mut("law")
+    let is_balanced = (has("mean") || has("scv")) && !by_lists;
+    if let Some(name) = law.get_mut("law").filter(|_| is_balanced)
         && name.text() == Some("hyperexponential")
     {
         name.value = Value::Text("balanced-hyperexponential".into());
-    }
-}
-
-/// Converts a time such as `4h` to a number in the unit of the document, if it is one. In a
-/// distribution, this converts the means, the ends of the range and the values.
-fn respell_times(node: &mut Node, unit: &str) {
-    let plain = |text: &str| time_in(text, unit).flatten().map(|time| time.to_string());
-    node.change_texts(&plain);
-    for key in TIMES {
-        if let Some(times) = node.get_mut(key) {
-            times.change_texts(&plain);
-        }
     }
 }
 
@@ -110,8 +102,14 @@ pub(super) fn define_spelt(all: &mut Json) {
         all["Law"] = law_as_written(law.clone(), "Law", false);
         all["LawOfTimes"] = law_as_written(law, "LawOfTimes", true);
     }
-    if let Some(process) = all.get("ArrivalProcess").cloned() {
-        all["Process"] = process_as_written(process);
+    if let Some(mut process) = all.get("ArrivalProcess").cloned() {
+        process[KEYED] = json!("Process");
+        for variant in process["oneOf"].as_array_mut().into_iter().flatten() {
+            if let Some(law) = variant["properties"].get_mut("interarrival") {
+                law["$ref"] = json!("#/definitions/LawOfTimes");
+            }
+        }
+        all["Process"] = process;
     }
 }
 
@@ -135,14 +133,4 @@ fn law_as_written(mut law: Json, name: &str, of_times: bool) -> Json {
         variants.push(numbers);
     }
     law
-}
-
-fn process_as_written(mut process: Json) -> Json {
-    process[KEYED] = json!("Process");
-    for variant in process["oneOf"].as_array_mut().into_iter().flatten() {
-        if let Some(law) = variant["properties"].get_mut("interarrival") {
-            law["$ref"] = json!("#/definitions/LawOfTimes");
-        }
-    }
-    process
 }

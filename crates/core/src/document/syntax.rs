@@ -16,7 +16,6 @@ pub(super) fn read(sheet: &Sheet<'_>, example: &str) -> Result<Node, DocumentErr
         budget: serde_yaml::budget! { enforce_alias_anchor_ratio: false },
         alias_limits: serde_yaml::alias_limits! { max_total_replayed_events: 250_000 },
         reject_unsupported_tags: true,
-        // The value of a number is read later, from its text.
         non_finite_float_policy: serde_yaml::options::NonFiniteFloatPolicy::PassThrough,
     };
     serde_yaml::from_str_with_options::<Spanned<Raw>>(sheet.text, options)

@@ -2,8 +2,8 @@
 
 use super::fault::{Place, Step};
 
-/// The lines have the form `keys = synonyms`. The first key that is allowed at a place is used.
-const ELSEWHERE: &str = include_str!("words.txt");
+/// Lines of the form `keys = synonyms`. The first key that is allowed at a place is used.
+const SYNONYMS: &str = include_str!("words.txt");
 
 const INSTEAD: &str = include_str!("instead.txt");
 
@@ -13,7 +13,7 @@ const RESOURCES: &str = "cpu cpus core cores vcpu vcpus processors threads memor
      disk storage";
 
 fn rows() -> impl Iterator<Item = (&'static str, &'static str)> {
-    let lines = ELSEWHERE.lines().filter_map(|line| line.split_once(" = "));
+    let lines = SYNONYMS.lines().filter_map(|line| line.split_once(" = "));
     lines.flat_map(|(keys, words)| keys.split(' ').map(move |key| (key, words)))
 }
 
@@ -51,7 +51,6 @@ pub(super) fn is_amount(place: &Place) -> bool {
     }
 }
 
-/// Returns the known key that contains the amounts of this resource.
 pub(super) fn holder<'a>(found: &str, known: &[&'a str]) -> Option<&'a str> {
     let is_resource = has(RESOURCES, &plain(found));
     let mut holders = known.iter().copied().filter(|key| AMOUNTS.contains(key));

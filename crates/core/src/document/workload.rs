@@ -1,7 +1,5 @@
-//! This module defines the documents of workloads in YAML, and their JSON records in policies.
-//!
-//! There is one type for each kind of workload. In a record, all defaults are filled in and each
-//! value is written in one form only, so equal workloads have equal records.
+//! This module defines the documents of workloads in YAML, and their JSON records in policies. All
+//! defaults of a record are filled in and values have one form: equal workloads have equal records.
 
 use std::fmt::Debug;
 use std::path::Path;
@@ -32,19 +30,13 @@ pub trait WorkloadDocument: Stored {
     /// The checked workload.
     type Checked: Clone + Debug;
 
-    /// Fills in the defaults and returns the workload and its warnings.
-    ///
-    /// # Errors
-    /// Returns `faults` and all other faults, at their places in the document.
+    /// Fills in the defaults and returns the workload and its warnings, or `faults` and all others.
     fn checked(self, faults: Vec<Fault>) -> CheckedOrFaults<Self::Checked>;
 
     /// Returns the record of a workload.
     fn record(workload: &Self::Checked) -> Self;
 
-    /// Parses a YAML document. `name` is the name of the file that is used in messages.
-    ///
-    /// # Errors
-    /// Returns [`DocumentError::Faults`] with all faults of the document.
+    /// Parses a YAML document, and reports all of its faults. `name` is the file in messages.
     fn parse(text: &str, name: &str) -> Result<Parsed<Self::Checked>, DocumentError> {
         let mut document = Document::parse(text, name, Self::EXAMPLE)?;
         let misnamed = document.misnamed(Self::KIND)?;
@@ -58,27 +50,21 @@ pub trait WorkloadDocument: Stored {
         document.conclude(checked, Self::SHORT)
     }
 
-    /// Reads the document in a file.
-    ///
-    /// # Errors
-    /// The errors are the same as for [`read_file`].
+    /// Reads the document in a file. The errors are the same as for [`read_file`].
     fn read(path: &Path) -> Result<Parsed<Self::Checked>, DocumentError> {
         read_file(path, Self::parse)
     }
 
-    /// Checks a document that was not read from a text.
-    ///
-    /// # Errors
-    /// Returns all faults, at their places in the document.
+    /// Checks a document that was not read from a text. Returns all of its faults as an error.
     fn check(&self) -> Result<Self::Checked, Vec<Fault>> {
         Ok(self.clone().checked(Vec::new())?.0)
     }
 
-    /// Checks a record and its digest, and returns the workload. A document that is not a record,
-    /// because its defaults are not filled in, is rejected.
+    /// Checks a record and its digest, and returns the workload.
     ///
     /// # Errors
-    /// Returns all faults, at their places in the record. A wrong digest is at [`Place::DOCUMENT`].
+    /// Returns all faults, at their places in the record. An omitted default is a fault. A wrong
+    /// digest is at [`Place::DOCUMENT`].
     fn recorded(&self, digest: &str) -> Result<Self::Checked, Vec<Fault>> {
         let fault = |(place, _, found, expected): Difference| {
             let message = format!("{found}, expected {expected}");
@@ -113,7 +99,7 @@ pub trait WorkloadDocument: Stored {
         value
     }
 
-    /// Returns the digest of the [identity](WorkloadDocument::identity).
+    /// Returns the digest of the identity.
     fn digest(&self) -> String {
         digest(&canonical(self.identity()))
     }
@@ -130,9 +116,7 @@ fn null(value: &Value, place: Place) -> Option<Place> {
             let mut items = items.iter().enumerate();
             items.find_map(|(n, item)| null(item, place.then(n)))
         }
-        Value::Object(fields) => fields
-            .iter()
-            .find_map(|(key, own)| null(own, place.then(key))),
+        Value::Object(fields) => (fields.iter()).find_map(|(key, own)| null(own, place.then(key))),
         _ => None,
     }
 }
@@ -159,7 +143,6 @@ fn compare(place: Place, name: Option<&str>, both: [&Value; 2], found: &mut Vec<
                 }
             }
         }
-        // Compare distributions and processes as a whole.
         [Value::Object(one), Value::Object(other)] if both.iter().all(|own| !is_tagged(own)) => {
             let name = one.get("name").and_then(Value::as_str).or(name);
             let others = other.keys().filter(|key| !one.contains_key(*key));

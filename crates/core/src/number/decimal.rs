@@ -1,16 +1,15 @@
-//! This module defines decimal numbers that are exact, so that `0.1` is exactly one tenth.
-//!
-//! A demand of `.1` must fit three times into a capacity of `.3`, but `(.3_f64 / .1).floor()` is 2.
+//! This module defines decimal numbers that are exact, so that `0.1` is exactly one tenth. A demand
+//! of `.1` must fit three times into a capacity of `.3`, but `(.3_f64 / .1).floor()` is 2.
 //! Therefore, a number is stored as the nearest `f64`, and its value is the decimal number that is
-//! the shortest text for this `f64`. If the text of a number has more digits than an `f64` can
-//! represent, it is rejected, so a number is never rounded without an error.
+//! the shortest text for this `f64`. A text with more digits than an `f64` can represent is
+//! rejected, so a number is never rounded without an error.
 
 use std::borrow::Cow;
 use std::fmt;
 
 use num_bigint::BigInt;
 use num_rational::BigRational;
-use num_traits::{ToPrimitive, pow};
+use num_traits::ToPrimitive;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, de};
 
@@ -25,11 +24,12 @@ pub struct Decimal(f64);
 pub struct DecimalError {
     text: String,
     what: &'static str,
-    help: Cow<'static, str>,
+    /// A sentence that explains what to write instead, without a full stop.
+    pub help: String,
 }
 
 impl DecimalError {
-    fn new(text: &str, what: &'static str, help: impl Into<Cow<'static, str>>) -> Self {
+    fn new(text: &str, what: &'static str, help: impl Into<String>) -> Self {
         let (text, help) = (text.to_owned(), help.into());
         DecimalError { text, what, help }
     }
@@ -42,17 +42,11 @@ impl DecimalError {
     pub(crate) fn is_no_number(&self) -> bool {
         *self == Self::not_a_number(&self.text)
     }
-
-    /// Returns a sentence that explains what to write instead, without a full stop.
-    pub fn help(&self) -> String {
-        self.help.to_string()
-    }
 }
 
 impl Decimal {
     /// The number 0.
     pub const ZERO: Self = Self(0.0);
-
     /// The number 1.
     pub const ONE: Self = Self(1.0);
 
@@ -62,8 +56,7 @@ impl Decimal {
         *self == Self::ZERO
     }
 
-    /// Returns the decimal number that is the shortest text of `value`, or `None` if `value` is not
-    /// finite.
+    /// Returns the number that has the same shortest text, or `None` if `value` is not finite.
     pub fn new(value: f64) -> Option<Self> {
         // Adding 0 removes the sign of a negative zero.
         value.is_finite().then_some(Self(value + 0.0))
@@ -77,35 +70,34 @@ impl Decimal {
     /// Parses a decimal number such as `3`, `.3`, `-1`, `1e-9` or `+2.5E3`.
     ///
     /// # Errors
-    /// Returns an error if it is not in decimal notation, is not finite or out of range, or has
-    /// more digits than an `f64`.
+    /// Returns an error if it is not in decimal notation, out of range, or not exact as an `f64`.
     pub fn parse(text: &str) -> Result<Self, DecimalError> {
         const OTHER_UNIT: &str = "choose a unit in which the number is of ordinary size";
-        let Some(written) = Significand::parse(text) else {
+        let refuse = |what, help: &str| Err(DecimalError::new(text, what, help));
+        let Some(written) = significand(text) else {
             let word = text.trim_start_matches(['+', '-']).trim_start_matches('.');
-            let word = word.to_ascii_lowercase();
-            return Err(if matches!(word.as_str(), "inf" | "infinity" | "nan") {
-                let help = "write a finite number, such as 12 or 0.25";
-                DecimalError::new(text, "is not a finite number", help)
-            } else {
-                DecimalError::not_a_number(text)
-            });
+            return match &*word.to_ascii_lowercase() {
+                "inf" | "infinity" | "nan" => {
+                    let help = "write a finite number, such as 12 or 0.25";
+                    refuse("is not a finite number", help)
+                }
+                _ => Err(DecimalError::not_a_number(text)),
+            };
         };
-        let value = text.parse::<f64>();
-        let value = value.map_err(|_| DecimalError::not_a_number(text))?;
+        let value: f64 = text.parse().map_err(|_| DecimalError::not_a_number(text))?;
         let Some(nearest) = Self::new(value) else {
-            let what = "is too large: the largest number is 1.8e308";
-            return Err(DecimalError::new(text, what, OTHER_UNIT));
+            return refuse("is too large: the largest number is 1.8e308", OTHER_UNIT);
         };
         if nearest.significand() == written {
             Ok(nearest)
         } else if value == 0.0 {
-            let what = "is too small: the smallest number above 0 is 5e-324";
-            Err(DecimalError::new(text, what, OTHER_UNIT))
+            refuse(
+                "is too small: the smallest number above 0 is 5e-324",
+                OTHER_UNIT,
+            )
         } else {
-            let what = "has more digits than a double carries";
             let help = format!("write {nearest}, the nearest accepted number");
-            Err(DecimalError::new(text, what, help))
+            refuse("has more digits than a double carries", &help)
         }
     }
 
@@ -116,24 +108,19 @@ impl Decimal {
 
     /// Returns the exact value as a fraction.
     pub fn exact(self) -> BigRational {
-        let own = self.significand();
-        let digits = format!("0{}", own.digits);
-        let magnitude: BigInt = digits.parse().expect("a significand is made of digits");
-        let numerator = if own.negative { -magnitude } else { magnitude };
-        let power = pow(BigInt::from(10), own.exponent.unsigned_abs() as usize);
-        match own.exponent < 0 {
-            true => BigRational::new(numerator, power),
-            false => BigRational::from_integer(numerator * power),
-        }
+        let (is_negative, digits, exponent) = self.significand();
+        let magnitude: BigInt = format!("0{digits}").parse().expect("digits are a number");
+        let numerator = if is_negative { -magnitude } else { magnitude };
+        BigRational::from_integer(10.into()).pow(exponent as i32) * numerator
     }
 
-    /// Returns the canonical text of the number. It has an exponent, such as `1e-1` for one tenth.
+    /// Returns the canonical text, which has an exponent, such as `1e-1` for one tenth.
     pub fn canonical(self) -> String {
         format!("{:e}", self.0)
     }
 
-    fn significand(self) -> Significand {
-        let written = Significand::parse(&self.canonical());
+    fn significand(self) -> (bool, String, i64) {
+        let written = significand(&self.canonical());
         written.expect("the shortest text of a finite double is in decimal notation")
     }
 }
@@ -179,51 +166,31 @@ pub fn format_number(value: f64) -> String {
     }
 }
 
-/// A number `digits · 10^exponent`, where the digits have no leading or trailing zeros. Two numbers
-/// are equal if their fields are equal, which is cheap to test even for `1e999999999`.
-#[derive(Debug, Default, PartialEq, Eq)]
-struct Significand {
-    negative: bool,
-    digits: String,
-    exponent: i64,
-}
-
-impl Significand {
-    fn parse(text: &str) -> Option<Self> {
-        let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
-        let (mantissa, power) = match unsigned.split_once(['e', 'E']) {
-            Some((mantissa, power)) => (mantissa, parse_power(power)?),
-            None => (unsigned, 0),
-        };
-        let (whole, part) = mantissa.split_once('.').unwrap_or((mantissa, ""));
-        let digits = [whole, part].concat();
-        if digits.is_empty() || !digits.bytes().all(|b| b.is_ascii_digit()) {
-            return None;
-        }
-        let significant = digits.trim_end_matches('0');
-        let zeros = digits.len() - significant.len();
-        let digits = significant.trim_start_matches('0');
-        if digits.is_empty() {
-            return Some(Self::default());
-        }
-        let shift = i64::try_from(zeros).ok()? - i64::try_from(part.len()).ok()?;
-        Some(Self {
-            negative: text.starts_with('-'),
-            digits: digits.to_owned(),
-            exponent: power.saturating_add(shift),
-        })
-    }
-}
-
-fn parse_power(text: &str) -> Option<i64> {
-    let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
+/// Returns the sign, the digits and the exponent of a number `± digits · 10^exponent`, where the
+/// digits have no leading or trailing zeros. The digits of a written exponent are not checked.
+fn significand(text: &str) -> Option<(bool, String, i64)> {
+    let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
+    let (mantissa, power) = unsigned.split_once(['e', 'E']).unwrap_or((unsigned, "0"));
+    // An exponent that does not fit into 64 bits is out of the range of `f64` in any case.
+    let bound = if power.starts_with('-') {
+        i64::MIN
+    } else {
+        i64::MAX
+    };
+    let power: i64 = power.parse().unwrap_or(bound);
+    let (whole, part) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let digits = [whole, part].concat();
     if digits.is_empty() || !digits.bytes().all(|b| b.is_ascii_digit()) {
         return None;
     }
-    // An exponent that does not fit into 64 bits is out of the range of `f64` in any case.
-    let is_negative = text.starts_with('-');
-    let bound = if is_negative { i64::MIN } else { i64::MAX };
-    Some(text.parse().unwrap_or(bound))
+    let significant = digits.trim_end_matches('0');
+    let zeros = digits.len() - significant.len();
+    let digits = significant.trim_start_matches('0').to_owned();
+    if digits.is_empty() {
+        return Some(Default::default());
+    }
+    let shift = i64::try_from(zeros).ok()? - i64::try_from(part.len()).ok()?;
+    Some((text.starts_with('-'), digits, power.saturating_add(shift)))
 }
 
 #[cfg(test)]
@@ -264,53 +231,62 @@ mod tests {
     #[test]
     fn rejects_other_notations() {
         for text in [
-            "", " 1", "0xB", "1_000", "1,5", "1e", "e3", ".", "-", "4GiB", "1e2.5", "--1", "١",
+            "",
+            " 1",
+            "0xB",
+            "1_000",
+            "1,5",
+            "1e",
+            "e3",
+            ".",
+            "-",
+            "4GiB",
+            "1e2.5",
+            "--1",
+            "١",
+            "1e+-5",
+            "0e",
+            "0ex",
+            "1e99999999999999999999x",
         ] {
-            let error = Decimal::parse(text).unwrap_err();
-            assert!(
-                error.to_string().contains("not a decimal number"),
-                "{text}: {error}"
-            );
+            refused(text, "not a decimal number");
         }
+    }
+
+    fn refused(text: &str, why: &str) {
+        let error = Decimal::parse(text).unwrap_err().to_string();
+        assert!(error.contains(why), "{text}: {error}");
     }
 
     #[test]
     fn rejects_infinities_as_not_finite() {
         for text in [".inf", "-.INF", ".nan", "inf", "NaN", "-Infinity"] {
-            let error = Decimal::parse(text).unwrap_err();
-            assert!(
-                error.to_string().contains("not a finite number"),
-                "{text}: {error}"
-            );
+            refused(text, "not a finite number");
         }
     }
 
     #[test]
     fn rejects_numbers_out_of_range() {
         for text in ["1e309", "-1e309", "1e999999999999999999999"] {
-            let error = Decimal::parse(text).unwrap_err();
-            assert!(error.to_string().contains("too large"), "{text}: {error}");
+            refused(text, "too large");
         }
         for text in ["1e-400", "1e-999999999999999999999"] {
-            let error = Decimal::parse(text).unwrap_err();
-            assert!(error.to_string().contains("too small"), "{text}: {error}");
+            refused(text, "too small");
         }
-        assert_eq!(
-            Decimal::parse("0e999999999999999999999").unwrap(),
-            Decimal::ZERO
-        );
+        let zero = Decimal::parse("0e999999999999999999999").unwrap();
+        assert_eq!(zero, Decimal::ZERO);
     }
 
     #[test]
     fn rejects_excess_digits_and_names_the_nearest_number() {
-        let error = Decimal::parse("0.10000000000000000001").unwrap_err();
-        assert_eq!(error.help(), "write 0.1, the nearest accepted number");
-        let error = Decimal::parse("0.1000000000000000055511151231257827").unwrap_err();
-        assert!(error.to_string().contains("more digits"));
-        assert_eq!(
-            Decimal::parse("9007199254740993").unwrap_err().help(),
-            "write 9007199254740992, the nearest accepted number"
-        );
+        refused("0.1000000000000000055511151231257827", "more digits");
+        for (text, nearest) in [
+            ("0.10000000000000000001", "0.1"),
+            ("9007199254740993", "9007199254740992"),
+        ] {
+            let help = format!("write {nearest}, the nearest accepted number");
+            assert_eq!(Decimal::parse(text).unwrap_err().help, help);
+        }
         Decimal::parse("123456789.012345").unwrap();
     }
 

@@ -1,13 +1,13 @@
 //! This module parses times with a unit, and explains numbers that must not have a unit.
 
+use num_bigint::BigInt;
 use num_rational::BigRational;
 use num_traits::{ToPrimitive, Zero};
 
 use super::Decimal;
-use super::time::{UNITS, fraction_of};
+use super::time::UNITS;
 
-/// Parses a time with one or more units, such as `1h30m`, and returns the number of seconds. Each
-/// unit must be smaller than the one before it.
+/// Parses a time with descending units, such as `1h30m`, and returns the number of seconds.
 pub fn seconds(text: &str) -> Option<BigRational> {
     let mut rest = text.trim();
     let mut sum = BigRational::zero();
@@ -40,27 +40,25 @@ pub fn time_in(text: &str, unit: &str) -> Option<Option<Decimal>> {
 }
 
 pub(crate) fn explained_amount(text: &str) -> Option<String> {
-    let known = thousandths(text).map(|amount| {
-        format!(
-            "amounts are plain numbers: write {amount} if m is Kubernetes' suffix for thousandths"
-        )
-    });
     let (number, unit, _) = part(text.trim())?;
-    known.or_else(|| of_amount(text)).or_else(|| {
-        Some(format!(
+    Some(match (thousandths(text), of_amount(text)) {
+        (Some(amount), _) => format!(
+            "amounts are plain numbers: write {amount} if m is Kubernetes' suffix for thousandths"
+        ),
+        (None, Some(help)) => help,
+        (None, None) => format!(
             "amounts are plain numbers, without a unit such as {unit}: write {number} for {text}"
-        ))
+        ),
     })
 }
 
 fn thousandths(text: &str) -> Option<Decimal> {
     part(text.trim())
         .filter(|(_, unit, rest)| *unit == "m" && rest.is_empty())
-        .and_then(|(number, ..)| decimal(&(number.exact() / whole(1000))))
+        .and_then(|(number, ..)| decimal(&(number.exact() / BigInt::from(1000))))
 }
 
-/// Suggests a number instead of a number with a unit, or returns `None` if the text is not one.
-/// `time_unit` is the unit of time of the document, if it has one.
+/// Suggests a number instead of a number with a unit, if it is one, in this unit of time.
 pub fn explained(text: &str, time_unit: Option<&str>) -> Option<String> {
     match (thousandths(text), seconds(text)) {
         (Some(amount), Some(_)) => Some(format!(
@@ -124,7 +122,7 @@ fn of_amount(text: &str) -> Option<String> {
         return None;
     }
     if suffix == "%" {
-        let part = decimal(&(number.exact() / whole(100)))?;
+        let part = decimal(&(number.exact() / BigInt::from(100)))?;
         return Some(format!("write it as a fraction of 1: {part}"));
     }
     is_multiple(suffix).then(|| {
@@ -133,14 +131,6 @@ fn of_amount(text: &str) -> Option<String> {
         )
     })
 }
-
-/// The other names of units with their length in seconds. They are only allowed after a number.
-const OTHERS: [(&[&str], u32); 4] = [
-    (&["secs"], 1),
-    (&["m", "mins"], 60),
-    (&["hr", "hrs"], 3600),
-    (&["w", "week", "weeks"], 604_800),
-];
 
 fn is_multiple(suffix: &str) -> bool {
     let letter = suffix.strip_suffix('B').unwrap_or(suffix);
@@ -169,26 +159,19 @@ fn part(text: &str) -> Option<(Decimal, &str, &str)> {
 }
 
 fn unit_of_time(unit: &str) -> Option<BigRational> {
-    let other = || {
-        let (_, seconds) = OTHERS.iter().find(|(names, _)| names.contains(&unit))?;
-        Some((*seconds, 1))
-    };
-    let (seconds, of) = fraction_of(unit).or_else(other)?;
-    Some(BigRational::new(seconds.into(), of.into()))
+    let is_it = |own: &&(&[&str], &[&str], _)| own.0.contains(&unit) || own.1.contains(&unit);
+    let [seconds, of] = UNITS.iter().find(is_it)?.2.map(BigInt::from);
+    Some(BigRational::new(seconds, of))
 }
 
 pub(crate) fn units_of_time() -> impl Iterator<Item = &'static str> {
-    let own = UNITS.iter().map(|(names, _)| *names);
-    let others = OTHERS.iter().map(|(names, _)| *names);
+    let own = UNITS.iter().map(|unit| unit.0);
+    let others = UNITS.iter().map(|unit| unit.1);
     own.chain(others).flatten().copied()
 }
 
 fn decimal(fraction: &BigRational) -> Option<Decimal> {
     Decimal::nearest(fraction).filter(|decimal| decimal.exact() == *fraction)
-}
-
-fn whole(number: u32) -> BigRational {
-    BigRational::from_integer(number.into())
 }
 
 #[cfg(test)]

@@ -1,37 +1,37 @@
-use std::ops::{Range, RangeInclusive};
+use std::ops::RangeInclusive;
 
 use super::format_number;
 
-/// The names of the units of time, with their length in seconds as a fraction.
-pub(super) const UNITS: [(&[&str], (u32, u32)); 6] = [
-    (&["us", "µs", "microsecond", "microseconds"], (1, 1_000_000)),
-    (&["ms", "millisecond", "milliseconds"], (1, 1000)),
-    (&["s", "sec", "second", "seconds"], (1, 1)),
-    (&["min", "minute", "minutes"], (60, 1)),
-    (&["h", "hour", "hours"], (3600, 1)),
-    (&["d", "day", "days"], (86_400, 1)),
+/// The names of units of time, more names that only follow a number, and lengths as fractions.
+pub(super) const UNITS: [(&[&str], &[&str], [u32; 2]); 7] = [
+    (
+        &["us", "µs", "microsecond", "microseconds"],
+        &[],
+        [1, 1_000_000],
+    ),
+    (&["ms", "millisecond", "milliseconds"], &[], [1, 1000]),
+    (&["s", "sec", "second", "seconds"], &["secs"], [1, 1]),
+    (&["min", "minute", "minutes"], &["m", "mins"], [60, 1]),
+    (&["h", "hour", "hours"], &["hr", "hrs"], [3600, 1]),
+    (&["d", "day", "days"], &[], [86_400, 1]),
+    (&[], &["w", "week", "weeks"], [604_800, 1]),
 ];
-
-pub(super) fn fraction_of(unit: &str) -> Option<(u32, u32)> {
-    let named = |(names, _): &&(&[&str], _)| names.contains(&unit);
-    UNITS.iter().find(named).map(|(_, fraction)| *fraction)
-}
 
 /// Returns the length of a unit of time in seconds, or `None` if it is not known.
 pub fn seconds_in(unit: &str) -> Option<f64> {
-    let (seconds, of) = fraction_of(unit)?;
-    Some(f64::from(seconds) / f64::from(of))
+    let (.., [seconds, of]) = UNITS.iter().find(|(names, ..)| names.contains(&unit))?;
+    Some(f64::from(*seconds) / f64::from(*of))
 }
 
-/// Formats a duration in a readable unit, or in its own unit if its length is not known.
+/// Formats a duration in the largest unit with at most one decimal place, or else with a value ≥ 3.
+/// A unit of unknown length is kept.
 pub fn in_words(time: f64, unit: &str) -> String {
     let Some(second) = seconds_in(unit) else {
         return format!("{} {unit}", format_number(time));
     };
-    let readable = ["d", "h", "min"].map(|name| (name, seconds_in(name).unwrap_or(1.0)));
+    let readable = [("d", 86_400.0), ("h", 3600.0), ("min", 60.0)];
     let is_whole = |n: f64| (n * 10.0).fract() == 0.0;
     let seconds = time * second;
-    // Use the largest unit with at most one decimal place, or the largest unit with a value ≥ 3.
     let simple = |(_, own): &&(&str, f64)| seconds >= *own && is_whole(seconds / own);
     let several = |(_, own): &&(&str, f64)| seconds >= 3.0 * own;
     let found = readable.iter().find(simple);
@@ -42,15 +42,13 @@ pub fn in_words(time: f64, unit: &str) -> String {
 }
 
 /// Parses a Gregorian date and time, such as `2024-03-31T02:30:00`, `2024-03-31 02:30:00.25`,
-/// `2024-03-31` or `2024-03-31T02:30:00+02:00`. Returns the time \[s\] since 1970 in UTC if there
-/// is an offset from UTC, and otherwise by the clock that the text refers to.
+/// `2024-03-31` or `2024-03-31T02:30:00+02:00`. Returns the time \[s\] since 1970 in UTC, or by the
+/// clock that the text refers to if there is no offset from UTC.
 pub fn instant(field: &[u8]) -> Option<f64> {
     let text = std::str::from_utf8(field).ok()?;
     let (date, clock) = text.split_once(['T', ' ']).unwrap_or((text, "00:00:00"));
     let date: Vec<&str> = date.split(['-', '/']).collect();
-    let [year, month, day] = date[..] else {
-        return None;
-    };
+    let [year, month, day]: [&str; 3] = date.try_into().ok()?;
     let year = digits(year, 4..=4, 1..=9999)?;
     let month = digits(month, 2..=2, 1..=12)?;
     let day = digits(day, 2..=2, 1..=31)?;
@@ -63,24 +61,20 @@ pub fn instant(field: &[u8]) -> Option<f64> {
         4 | 6 | 9 | 11 => 30,
         _ => 31,
     };
-    // Each year starts in March, so that the leap day is the last day. Five months have 153 days.
+    // Years start in March, so that the leap day is the last day. Five months have 153 days.
     let (year, month) = (year - i32::from(month <= 2), (month + 9) % 12);
     let days = 365 * year + year / 4 - year / 100 + year / 400 + (153 * month + 2) / 5 + day - 1;
     // There are 719 468 days from 0000-03-01 to 1970-01-01.
     (day <= most).then_some(f64::from(days - 719_468) * 86_400.0 + seconds)
 }
 
-const PLAUSIBLE: Range<f64> = 631_152_000.0..4_102_444_800.0;
-
-/// Returns `true` if a number could be a time in a log: the number of seconds since 1970 of a time
-/// between 1990 and 2100.
+/// Returns `true` if a number of seconds since 1970 is plausible: between 1990 and 2100.
 pub fn is_epoch(seconds: f64) -> bool {
-    PLAUSIBLE.contains(&seconds)
+    (631_152_000.0..4_102_444_800.0).contains(&seconds)
 }
 
-/// Reads a time between 1990 and 2100 that is written as one number: the digits of a date, or the
-/// seconds, milliseconds, microseconds or nanoseconds since 1970. Returns the number of seconds
-/// since 1970 and the name of the format.
+/// Reads a time between 1990 and 2100 that is written as one number: the digits of a date, or a
+/// time since 1970 in the units below. Returns the seconds since 1970 and the name of the format.
 ///
 /// A number of 8 or 10 digits can also be the seconds of another clock. The caller must decide.
 pub fn stamp(number: f64) -> Option<(f64, &'static str)> {
@@ -109,7 +103,6 @@ pub fn stamp(number: f64) -> Option<(f64, &'static str)> {
 pub fn date(seconds: f64) -> String {
     let seconds = seconds.floor() as i64;
     let (days, second) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
-    // As in `instant`, the years start in March. An era has 400 years.
     let days = days + 719_468;
     let (era, day) = (days.div_euclid(146_097), days.rem_euclid(146_097));
     let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
@@ -242,7 +235,6 @@ mod tests {
 
     #[test]
     fn instants_are_read_from_one_number() {
-        // `2026-03-01T12:30:00` is 1 772 368 200 s after 1970 (20 513 days and 45 000 s).
         for (number, notation) in [
             (20_260_301_123_000.0, "YYYYMMDDhhmmss"),
             (202_603_011_230.0, "YYYYMMDDhhmm"),

@@ -1,9 +1,6 @@
-//! This module converts amounts to integer multiples of their greatest common divisor.
-//!
-//! Let `g` be the greatest common divisor of the parts (as exact decimal numbers), so that
-//! `part_i = units_i · g`. Because `Σ u_i units_i` is an integer, the condition
-//! `Σ u_i part_i ≤ whole` is equivalent to `Σ u_i units_i ≤ ⌊whole / g⌋`. It does not depend on the
-//! unit of measurement.
+//! This module converts amounts to integer multiples of their greatest common divisor `g`. Let
+//! `part_i = units_i · g`. Because `Σ u_i units_i` is an integer, `Σ u_i part_i ≤ whole` is
+//! equivalent to `Σ u_i units_i ≤ ⌊whole / g⌋`, which does not depend on the unit of measurement.
 
 use num_bigint::BigInt;
 use num_integer::Integer;
@@ -24,8 +21,8 @@ pub struct Units {
     pub parts: Vec<u64>,
 }
 
-/// Converts a whole and its parts, which must be ≥ 0. Returns `None` if an integer is larger than
-/// 2^53. If all parts are 0, there is no `g`, and the whole has 0 units.
+/// Converts a whole and its parts, which must be ≥ 0. Returns `None` if an integer is > 2^53. The
+/// whole has 0 units if all parts are 0, because there is no `g`.
 pub fn in_units(whole: Decimal, parts: &[Decimal]) -> Option<Units> {
     let exact: Vec<BigRational> = parts.iter().map(|d| d.exact()).collect();
     let whole = whole.exact();
@@ -38,15 +35,12 @@ pub fn in_units(whole: Decimal, parts: &[Decimal]) -> Option<Units> {
         let parts = vec![0; parts.len()];
         return Some(Units { whole: 0, parts });
     }
-    let parts = parts.iter().map(|d| bounded(&(d / &grain)));
+    let bounded = |value: BigInt| value.to_u64().filter(|value| *value <= LARGEST);
+    let parts = parts.iter().map(|d| bounded(d / &grain));
     Some(Units {
-        whole: bounded(&scaled(&whole).div_floor(&grain))?,
+        whole: bounded(scaled(&whole).div_floor(&grain))?,
         parts: parts.collect::<Option<_>>()?,
     })
-}
-
-fn bounded(value: &BigInt) -> Option<u64> {
-    value.to_u64().filter(|value| *value <= LARGEST)
 }
 
 #[cfg(test)]
@@ -60,43 +54,16 @@ mod tests {
     }
 
     #[test]
-    fn three_tenths_hold_three_tenths() {
-        assert_eq!(
-            scaled(".3", &[".1"]).unwrap(),
-            Units {
-                whole: 3,
-                parts: vec![1]
-            }
-        );
-        assert_eq!(
-            scaled("1", &["0.1", "0.3"]).unwrap(),
-            Units {
-                whole: 10,
-                parts: vec![1, 3]
-            }
-        );
-    }
-
-    #[test]
     fn capacity_is_rounded_down_to_a_multiple_of_the_unit() {
-        assert_eq!(
-            scaled("20", &["3", "6", "0"]).unwrap(),
-            Units {
-                whole: 6,
-                parts: vec![1, 2, 0]
-            }
-        );
-    }
-
-    #[test]
-    fn an_unused_resource_never_binds() {
-        assert_eq!(
-            scaled("20", &["0", "0"]).unwrap(),
-            Units {
-                whole: 0,
-                parts: vec![0, 0]
-            }
-        );
+        for (whole, parts, (units, counts)) in [
+            (".3", &[".1"][..], (3, &[1][..])),
+            ("1", &["0.1", "0.3"], (10, &[1, 3])),
+            ("20", &["3", "6", "0"], (6, &[1, 2, 0])),
+            ("20", &["0", "0"], (0, &[0, 0])),
+        ] {
+            let found = scaled(whole, parts).unwrap();
+            assert_eq!((found.whole, &*found.parts), (units, counts));
+        }
     }
 
     #[test]

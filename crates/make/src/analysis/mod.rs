@@ -25,8 +25,8 @@ use crate::modulation::Modulation;
 use synth_multiresource::artifact::{Objective, Preemption};
 use synth_multiresource::workload::{JobType, Workload};
 use synth_queues::ctmc::{
-    MEMORY_LIMIT, ModulatedQueue, PhaseType, QbdError, ResponseTimes, Stationary, matrix_numbers,
-    matrix_work, rounds, rounds::StationaryDistribution, staged_phases, staged_qbd,
+    MEMORY_LIMIT, ModulatedQueue, PhaseType, ResponseTimes, SolverError, Stationary,
+    matrix_numbers, matrix_work, rounds, rounds::StationaryDistribution, staged_phases, staged_qbd,
 };
 
 /// Returns `E[T] = Σ E[Q_i] / Σ λ_i` \[time\] for the mean number of jobs of each type.
@@ -222,7 +222,7 @@ impl<'a> TypeQueue<'a> {
         let inherent = 200.0 * f64::EPSILON / (1.0 - self.load());
         match solved.error() {
             error if error <= MEAN_ERROR.max(inherent) => Ok(solved),
-            error => Err(self.failed(QbdError::deep(error))),
+            error => Err(self.failed(SolverError::deep(error))),
         }
     }
 
@@ -231,7 +231,7 @@ impl<'a> TypeQueue<'a> {
         let offered = self.queue.arrival_rate() * self.job_type.mean_size();
         match mean >= offered * (1.0 - 1e-9) && mean.is_finite() {
             true => Ok(mean),
-            false => Err(self.failed(QbdError::no_digit(mean))),
+            false => Err(self.failed(SolverError::no_digit(mean))),
         }
     }
 
@@ -256,7 +256,7 @@ impl<'a> TypeQueue<'a> {
     fn by_rounds<T>(
         &self,
         budget: f64,
-        solve: impl Fn(&ModulatedQueue<'_>) -> Result<T, rounds::RoundsError>,
+        solve: impl Fn(&ModulatedQueue<'_>) -> Result<T, SolverError>,
     ) -> Result<Option<T>, AnalysisError> {
         if !self.plan().0 {
             return Ok(None);

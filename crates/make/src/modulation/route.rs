@@ -5,7 +5,7 @@ use petgraph::graph::{DiGraph, NodeIndex};
 use synth_multiresource::artifact::{Admission, Drain, MsrConfig, Preemption};
 use synth_multiresource::schedule::Packing;
 use synth_multiresource::workload::Workload;
-use synth_queues::ctmc::ChainError;
+use synth_queues::ctmc::SolverError;
 
 /// The reason why a modulating chain cannot be built or solved.
 #[derive(Debug, thiserror::Error)]
@@ -17,7 +17,7 @@ pub enum ModulationError {
     TooLarge(usize),
     /// The chain has no stationary distribution.
     #[error(transparent)]
-    Chain(#[from] ChainError),
+    Chain(#[from] SolverError),
 }
 
 /// A state of the modulating chain.

@@ -28,7 +28,7 @@ pub use synth_core::artifact::{
 };
 
 use crate::workload::{Fleet, FleetDocument, JobType, Workload};
-use synth_core::artifact::{self, Content, DistributionProperties, Findings};
+use synth_core::artifact::{self, Content, Findings};
 
 /// The kind of artifact in which the type of a job determines its demand for each of the resources.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -84,10 +84,11 @@ pub fn unmet(
     let own = |kind: &&JobType| job_type.is_none_or(|name| name == kind.name());
     let types = || workload.types().iter();
     let sized = || types().filter(|kind| !preempts || own(kind));
-    holds_for.unmet(DistributionProperties {
-        exponential: sized().all(|kind| kind.holding_time().is_exponential()),
-        phase_type: sized().all(|kind| kind.holding_time().phases().is_some()),
-        independent: sized().all(JobType::has_independent_sizes),
-        poisson: types().filter(own).all(JobType::is_poisson),
-    })
+    let is_met = |assumed| match assumed {
+        SizeAssumption::Exponential => sized().all(|kind| kind.holding_time().is_exponential()),
+        SizeAssumption::PhaseType => sized().all(|kind| kind.holding_time().phases().is_some()),
+    };
+    let are_independent = sized().all(JobType::has_independent_sizes);
+    let are_poisson = types().filter(own).all(JobType::is_poisson);
+    holds_for.unmet(is_met, (are_independent, are_poisson))
 }

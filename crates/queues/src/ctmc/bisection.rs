@@ -1,6 +1,5 @@
 /// Bisects the interval `[low, high]`, where the condition holds at `low` but not at `high`, until
-/// its width is at most `within` or its ends are adjacent numbers. Returns this interval. If the
-/// condition changes more than once, the interval contains one of the changes.
+/// its width is at most `within` or its ends are adjacent numbers. It then contains one change.
 pub fn bisected(
     within: f64,
     [mut low, mut high]: [f64; 2],

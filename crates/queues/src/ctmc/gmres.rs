@@ -8,8 +8,8 @@ pub(super) const STEPS: usize = 60;
 
 const REDUCTION: f64 = 1e-8;
 
-/// Solves `operator(x) = right`, starting from 0, until the residual is reduced by [`REDUCTION`] or
-/// after [`STEPS`] steps.
+/// Solves `operator(x) = right` from 0, until the residual is reduced by [`REDUCTION`]. Vectors are
+/// orthogonalized twice in order to reduce rounding errors.
 pub(super) fn gmres(right: &[f64], operator: impl Fn(&[f64]) -> Vec<f64>) -> Vec<f64> {
     let right = DVector::from_column_slice(right);
     let norm = right.norm();
@@ -21,7 +21,6 @@ pub(super) fn gmres(right: &[f64], operator: impl Fn(&[f64]) -> Vec<f64>) -> Vec
     target[0] = norm;
     for k in 0..STEPS {
         let mut next = DVector::from_vec(operator(basis[k].as_slice()));
-        // Orthogonalize the vector twice in order to reduce rounding errors.
         for _ in 0..2 {
             for (j, v) in basis.iter().enumerate() {
                 let along = v.dot(&next);
@@ -37,10 +36,9 @@ pub(super) fn gmres(right: &[f64], operator: impl Fn(&[f64]) -> Vec<f64>) -> Vec
         }
         let a = hessenberg[(k, k)];
         let radius = a.hypot(length);
-        let (c, s) = if radius > 0.0 {
-            (a / radius, length / radius)
-        } else {
-            (1.0, 0.0)
+        let (c, s) = match radius > 0.0 {
+            true => (a / radius, length / radius),
+            false => (1.0, 0.0),
         };
         rotations.push((c, s));
         hessenberg[(k, k)] = radius;
@@ -51,19 +49,11 @@ pub(super) fn gmres(right: &[f64], operator: impl Fn(&[f64]) -> Vec<f64>) -> Vec
         }
         basis.push(next / length);
     }
-    combination(&basis, &hessenberg, &target, rotations.len())
-}
-
-fn combination(
-    basis: &[DVector<f64>],
-    triangle: &DMatrix<f64>,
-    target: &DVector<f64>,
-    size: usize,
-) -> Vec<f64> {
+    let size = rotations.len();
     let mut weights = vec![0.0; size];
     for k in (0..size).rev() {
-        let known: f64 = (k + 1..size).map(|j| triangle[(k, j)] * weights[j]).sum();
-        let pivot = triangle[(k, k)];
+        let known: f64 = (k + 1..size).map(|j| hessenberg[(k, j)] * weights[j]).sum();
+        let pivot = hessenberg[(k, k)];
         if pivot != 0.0 {
             weights[k] = (target[k] - known) / pivot;
         }

@@ -23,9 +23,9 @@ mod sojourn;
 mod staged;
 
 pub use bisection::bisected;
-pub use chain::{ChainError, generator, stationary};
+pub use chain::{SolverError, generator, stationary};
 pub use modulated::{Edge, Environment, MEMORY_LIMIT, ModulatedQueue, matrix_numbers, matrix_work};
-pub use qbd::{Block, Level, Qbd, QbdError, Stationary};
+pub use qbd::{Block, Level, Qbd, Stationary};
 pub use relative::RelativeCompletions;
 pub use response::ResponseTimes;
 pub use staged::{PhaseType, staged_phases, staged_qbd};

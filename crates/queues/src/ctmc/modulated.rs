@@ -1,13 +1,10 @@
-//! This module implements a queue with Poisson arrivals and exponential sizes, in which the number
-//! of servers is modulated by a Markov chain.
+//! This module implements an M/M/c queue whose number of servers is modulated by a Markov chain.
 //!
-//! The chain does not depend on the queue, but an edge can *be* a completion: if it is used, one of
-//! the servers of the state ends, even if that server is not busy. The pair (jobs, state) is a QBD
-//! that repeats from the largest number of servers on.
+//! The pair (jobs, state) is a QBD that repeats from the largest number of servers on.
 
 use petgraph::graph::DiGraph;
 
-use super::chain::{ChainError, stationary};
+use super::chain::{SolverError, stationary};
 use super::qbd::{Level, Qbd};
 
 /// An edge of an environment.
@@ -34,7 +31,7 @@ impl Environment {
     ///
     /// # Errors
     /// Returns an error if the environment is reducible, or if a rate is not positive and finite.
-    pub fn new(states: usize, edges: Vec<Edge>) -> Result<Self, ChainError> {
+    pub fn new(states: usize, edges: Vec<Edge>) -> Result<Self, SolverError> {
         let mut chain = DiGraph::<(), f64>::with_capacity(states, edges.len());
         let nodes: Vec<_> = (0..states).map(|_| chain.add_node(())).collect();
         for edge in &edges {
@@ -47,7 +44,7 @@ impl Environment {
         })
     }
 
-    /// Returns the environment in which the exit rates of each state are multiplied by `faster(s)`.
+    /// Multiplies the exit rates of each state by `faster(s)`.
     pub fn with_exits_scaled(&self, faster: impl Fn(usize) -> f64) -> Self {
         let rate = |edge: &Edge| Edge {
             rate: edge.rate * faster(edge.from),
@@ -63,11 +60,6 @@ impl Environment {
         }
     }
 
-    /// Returns the number of states `n`.
-    pub fn states(&self) -> usize {
-        self.law.len()
-    }
-
     /// Returns the edges.
     pub fn edges(&self) -> &[Edge] {
         &self.edges
@@ -78,7 +70,7 @@ impl Environment {
         &self.law
     }
 
-    /// Returns `true` if it is cyclic: every edge leads to a later state or back to state 0.
+    /// Returns `true` if every edge leads to a later state or back to state 0.
     pub fn goes_round(&self) -> bool {
         self.goes_round
     }
@@ -87,8 +79,8 @@ impl Environment {
 /// A queue in which the number of servers is modulated by an environment.
 ///
 /// If there are `q` jobs in state `s`, the oldest `min(q, c_s)` jobs are served, each at rate `μ`.
-/// If the state has a completion edge, a service can end only by this edge: one of the `c_s`
-/// servers ends, and if it has a job, the job leaves.
+/// The states do not depend on the queue, but an edge can *be* a completion. A service in its state
+/// can then end only by this edge: one of the `c_s` servers ends, and if it has a job, it leaves.
 #[derive(Clone, Debug)]
 pub struct ModulatedQueue<'a> {
     environment: &'a Environment,
@@ -163,14 +155,17 @@ impl<'a> ModulatedQueue<'a> {
         self.environment.edges.iter().zip(serves)
     }
 
-    /// Returns the rate \[1/time\] of the services in state `s` that do not change the state, for a
-    /// queue that is never empty.
-    pub fn independent_service_rate(&self, s: usize) -> f64 {
-        if self.drains[s] {
-            0.0
-        } else {
-            f64::from(self.servers[s]) * self.service_rate
+    /// Returns the rate \[1/time\] at which a server completes jobs without a change of state `s`.
+    pub fn independent_rate_of_server(&self, s: usize) -> f64 {
+        match self.drains[s] {
+            true => 0.0,
+            false => self.service_rate,
         }
+    }
+
+    /// Returns the rate \[1/time\] of these services if no server is idle.
+    pub fn independent_service_rate(&self, s: usize) -> f64 {
+        f64::from(self.servers[s]) * self.independent_rate_of_server(s)
     }
 
     /// Returns `β`, the largest number of servers.
@@ -186,8 +181,7 @@ impl<'a> ModulatedQueue<'a> {
         speeds.sum()
     }
 
-    /// Estimates the time \[ns\] to solve [`ModulatedQueue::qbd`]. It is infinite if there is not
-    /// enough memory.
+    /// Estimates the time of [`ModulatedQueue::qbd`] by [`matrix_work`].
     pub fn matrix_work(&self) -> f64 {
         matrix_work(self.servers.len() as f64, f64::from(self.max_servers()))
     }
@@ -211,10 +205,9 @@ impl<'a> ModulatedQueue<'a> {
         };
         for (edge, serves) in self.edges() {
             let idle = (f64::from(self.servers[edge.from]) - jobs as f64).max(0.0);
-            let (served, stays) = if serves {
-                (busy(edge.from), idle * self.service_rate)
-            } else {
-                (0.0, edge.rate)
+            let (served, stays) = match serves {
+                true => (busy(edge.from), idle * self.service_rate),
+                false => (0.0, edge.rate),
             };
             level.down.push((edge.from, edge.to, served));
             level.local.push((edge.from, edge.to, stays));
@@ -231,8 +224,7 @@ impl<'a> ModulatedQueue<'a> {
 /// The maximum number of values that a solver can store: 320 MB with 8 bytes each.
 pub const MEMORY_LIMIT: f64 = 4e7;
 
-/// Estimates the time \[ns\] that a solution needs for this number of phases and of boundary
-/// levels. It is infinite if there is not enough memory.
+/// Estimates the time \[ns\] of a solution, which is infinite if there is not enough memory.
 pub fn matrix_work(phases: f64, boundary: f64) -> f64 {
     if matrix_numbers(phases, boundary) <= MEMORY_LIMIT {
         (3.5 + 0.15 * boundary) * phases.powi(3) + 1e3 * (boundary + phases) + 2e4
@@ -241,8 +233,7 @@ pub fn matrix_work(phases: f64, boundary: f64) -> f64 {
     }
 }
 
-/// Returns the number of values that are stored for the boundary levels (a matrix and the rates of
-/// each), for the reduction, and for the powers of `R`.
+/// Returns the number of values that are stored for this number of phases and of boundary levels.
 pub fn matrix_numbers(phases: f64, boundary: f64) -> f64 {
     (boundary + 44.0) * phases * phases + 30.0 * boundary * phases
 }

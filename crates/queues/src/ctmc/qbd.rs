@@ -5,15 +5,15 @@
 //! Let `U`, `L` and `D` (n × n each) be the rates to the level above, within the level, and to the
 //! level below. `G_st` is the probability that the level below is first entered in phase `t` if the
 //! process starts in phase `s`. It is a solution of `D + (L − diag) G + U G² = 0` and is computed
-//! by *cyclic reduction* (Bini, Meini, SIAM Journal on Matrix Analysis 17, 1996). This is done
-//! without subtractions (see [`super::sojourn`]), so the result is accurate even if the drift is
-//! close to 0. The checker uses logarithmic reduction instead (see [`super::cycle::Levels`]).
+//! by *cyclic reduction* (Bini, Meini, SIAM Journal on Matrix Analysis 17, 1996) without
+//! subtractions (see [`super::sojourn`]), so it is accurate even if the drift is close to 0. The
+//! checker uses logarithmic reduction instead (see [`super::cycle::Levels`]).
 //!
-//! The probabilities of the levels are given by the powers of `R = U (−L − U G)^{-1}`. The inverse
-//! `(I − R)^{-1}` is not computed, because its square loses a factor of `1/drift²` in heavy
-//! traffic. Instead, the sums over the levels are computed from Poisson equations of the phase
-//! process, where each of them is only divided once by the drift. Let `x = Σ π_q` and
-//! `y = Σ (q − b) π_q` over all `q ≥ b`, and let `A = U + L + D − diag` be the generator. Then
+//! The probabilities of the levels are given by the powers of `R = U (−L − U G)^{-1}`. The square
+//! of `(I − R)^{-1}` would lose a factor of `1/drift²` in heavy traffic. Therefore, the sums over
+//! the levels are computed from Poisson equations of the phase process, each of which is divided
+//! by the drift only once. Let `x = Σ π_q` and `y = Σ (q − b) π_q` over all `q ≥ b`, and let
+//! `A = U + L + D − diag` be the generator. Then
 //!
 //! ```text
 //! x A = π_b D − π_{b−1} U,      x (D − U) 1 = π_b D 1
@@ -25,6 +25,7 @@
 
 use nalgebra::{DMatrix, DVector, RowDVector};
 
+use super::chain::SolverError;
 use super::sojourn::{Excursions, sojourns};
 
 /// The positive rates of a block with their row and column. Rates of the same entry are added.
@@ -43,38 +44,32 @@ pub struct Level {
     pub down: Block,
 }
 
-/// A QBD. There must be at least one boundary level, and the last of them must have the same number
-/// of phases as the repeating level.
+/// A QBD. The last boundary level must have as many phases as the repeating level.
 #[derive(Clone, Debug)]
 pub struct Qbd {
-    /// The boundary levels, starting at level 0.
+    /// The boundary levels from level 0 on, of which there is at least one.
     pub boundary: Vec<Level>,
     /// All levels above the boundary.
     pub repeating: Level,
 }
 
-/// The error that is returned if a QBD has no stationary distribution that can be used.
-#[derive(Debug, thiserror::Error, PartialEq)]
-#[error("{0}")]
-pub struct QbdError(String);
-
-impl QbdError {
+impl SolverError {
     pub(super) fn not_converged(name: &str) -> Self {
-        QbdError(format!(
+        SolverError(format!(
             "{name} did not converge within {ITERATIONS} iterations"
         ))
     }
 
     /// Creates the error that is returned if the value of the mean is not possible.
     pub fn no_digit(mean: f64) -> Self {
-        QbdError(format!(
+        SolverError(format!(
             "cancellation destroyed all digits of the mean: {mean}"
         ))
     }
 
     /// Creates the error that is returned if the rounding errors of many levels are too large.
     pub fn deep(error: f64) -> Self {
-        QbdError(format!(
+        SolverError(format!(
             "the queue can get so long that rounding causes a relative error of {error:.1e} in its mean"
         ))
     }
@@ -86,8 +81,8 @@ const RESIDUAL: f64 = 1e-13;
 /// If the cancellation is larger than this, the levels are summed by doubling.
 const CANCELLED: f64 = 1e5;
 
-/// Levels further above the boundary than this multiple of their mean distance are negligible
-/// (about `exp(−40)`). Each level that is not negligible adds a relative rounding error.
+/// Levels are negligible (about `exp(−40)`) beyond this multiple of their mean distance to the
+/// boundary. Each other level adds a relative rounding error.
 const DEEP: f64 = 40.0;
 
 /// The probabilities of the levels are rescaled above this value, so that they do not overflow.
@@ -109,15 +104,14 @@ impl Rates {
         Rates { up, local, down }
     }
 
-    fn cyclic_reduction(&self) -> Result<DMatrix<f64>, QbdError> {
-        let (mut up, mut local, mut down) =
-            (self.up.clone(), self.local.clone(), self.down.clone());
+    fn cyclic_reduction(&self) -> Result<DMatrix<f64>, SolverError> {
+        let (mut up, mut down) = (self.up.clone(), self.down.clone());
+        let mut local = self.local.clone();
         let mut first = self.local.clone();
         for _ in 0..ITERATIONS {
             let stay = sojourns(&local, &(up.column_sum() + down.column_sum()));
             let (rise, fall) = (&stay * &up, stay * &down);
-            // This tests the probability of moving up and not the rate, because the rates of the
-            // phases can differ by many orders of magnitude.
+            // The rates of the phases can differ by many orders of magnitude, unlike probabilities.
             if rise.amax() <= f64::EPSILON / 16.0 {
                 let exits = self.down.column_sum() + up.column_sum();
                 return Ok(sojourns(&first, &exits) * &self.down);
@@ -127,23 +121,22 @@ impl Rates {
             first += turn_above;
             (up, down) = (&up * rise, &down * fall);
         }
-        Err(QbdError::not_converged("cyclic reduction"))
+        Err(SolverError::not_converged("cyclic reduction"))
     }
 
-    fn check_residual(&self, g: &DMatrix<f64>) -> Result<(), QbdError> {
+    fn check_residual(&self, g: &DMatrix<f64>) -> Result<(), SolverError> {
         let off_diagonal = self.local.column_sum() - self.local.diagonal();
         let leaving = self.up.column_sum() + off_diagonal + self.down.column_sum();
         let mut local = self.local.clone();
         local.set_diagonal(&-&leaving);
         let residual = (&self.down + (local + &self.up * g) * g).amax();
         if residual <= RESIDUAL * leaving.amax() {
-            Ok(())
-        } else {
-            Err(QbdError(format!(
-                "the first-passage matrix has a residual of {:e}, expected at most {RESIDUAL:e}",
-                residual / leaving.amax()
-            )))
+            return Ok(());
         }
+        Err(SolverError(format!(
+            "the first-passage matrix has a residual of {:e}, expected at most {RESIDUAL:e}",
+            residual / leaving.amax()
+        )))
     }
 }
 
@@ -151,9 +144,8 @@ impl Qbd {
     /// Computes the stationary distribution.
     ///
     /// # Errors
-    /// Returns an error if the process is not stable, if the reduction does not converge, or if the
-    /// residual of the equation of `G` is too large.
-    pub fn solve(&self) -> Result<Stationary, QbdError> {
+    /// Returns an error if the process is not stable, or if `G` does not converge.
+    pub fn solve(&self) -> Result<Stationary, SolverError> {
         let rates = Rates::new(&self.repeating);
         let phases = Excursions::new(&(&rates.up + &rates.local + &rates.down));
         let outward = rates.down.column_sum() - rates.up.column_sum();
@@ -161,7 +153,7 @@ impl Qbd {
         let turnover = (&phases.law * rates.up.column_sum())[0];
         // If the drift is smaller than its rounding error, it is considered to be 0.
         if drift.is_nan() || drift <= 16.0 * f64::EPSILON * turnover {
-            return Err(QbdError(format!(
+            return Err(SolverError(format!(
                 "the process is not stable: its mean drift is {:e} levels per time, expected a clearly negative drift",
                 -drift
             )));
@@ -187,7 +179,6 @@ impl Qbd {
         Ok(law)
     }
 
-    /// Returns the distribution on the boundary levels up to a factor.
     fn boundary_law(&self, g: &DMatrix<f64>) -> Vec<RowDVector<f64>> {
         let last = self.boundary.len() - 1;
         let mut below: Vec<DMatrix<f64>> = Vec::with_capacity(last);
@@ -204,8 +195,15 @@ impl Qbd {
             for &(s, t, rate) in &level.down {
                 entry[t] += above[s] * rate;
             }
-            laws.push(entry * stay);
-            rescale(&mut laws);
+            let law = entry * stay;
+            let most = law.amax();
+            laws.push(law);
+            // With few jobs and many servers, levels far above fade to 0.
+            if most > HUGE {
+                let faded = |law: &&mut RowDVector<f64>| law.amax() > 0.0;
+                let alive = laws.iter_mut().rev().take_while(faded);
+                alive.for_each(|law| *law /= most);
+            }
         }
         laws.reverse();
         laws
@@ -221,18 +219,6 @@ impl Qbd {
             add_product(&mut rates, &level.down, &back);
         }
         rates
-    }
-}
-
-/// Rescales the levels if the last one, which is new, is larger than [`HUGE`]. If there are few
-/// jobs and many servers, each level is much more likely than the level above. Levels far above
-/// fade to 0.
-fn rescale(laws: &mut [RowDVector<f64>]) {
-    let most = laws.last().map_or(0.0, |law| law.amax());
-    if most > HUGE {
-        let faded = |law: &&mut RowDVector<f64>| law.amax() > 0.0;
-        let alive = laws.iter_mut().rev().take_while(faded);
-        alive.for_each(|law| *law /= most);
     }
 }
 
@@ -332,21 +318,18 @@ impl Stationary {
         partial + share * &self.phases.law
     }
 
-    /// Returns how many times larger than `flow` the terms of [`Stationary::with_flow`] can be, if
-    /// `right` is a difference of two rows with the sum `terms`.
+    /// Returns how many times larger than `flow` the terms of [`Stationary::with_flow`] can be.
     fn cancellation(&self, terms: &RowDVector<f64>, flow: f64) -> f64 {
         (self.phases.sojourns_of(terms) * self.outward.abs())[0] / flow.abs()
     }
 
-    /// Returns the probability of a level `q ≥ b` and of all levels above. `level` is the
-    /// distribution on this level, and `entry` is the flow into it from below.
+    /// Returns the probability of a level `q ≥ b` and above, from its law and the flow into it.
     fn mass_from(&self, level: &RowDVector<f64>, entry: &RowDVector<f64>) -> f64 {
         let fall = level * &self.rates.down;
         let flow = fall.sum();
-        if self.cancellation(&(&fall + entry), flow) <= CANCELLED {
-            self.with_flow(&(fall - entry), flow).sum()
-        } else {
-            self.summed(level).0
+        match self.cancellation(&(&fall + entry), flow) <= CANCELLED {
+            true => self.with_flow(&(fall - entry), flow).sum(),
+            false => self.summed(level).0,
         }
     }
 
@@ -355,14 +338,13 @@ impl Stationary {
         self.mean
     }
 
-    /// Returns a bound on the relative error of the mean, because rounding errors add up over the
-    /// levels.
+    /// Returns a bound on the relative rounding error of the mean, which adds up over the levels.
     pub fn error(&self) -> f64 {
         self.error
     }
 
-    /// Returns the probabilities of the levels 0, 1, …: for each level a row with an entry for each
-    /// phase. The iterator does not end. Each level takes `O(n²)` operations.
+    /// Returns the probabilities of the levels 0, 1, …: a row with an entry for each phase. The
+    /// iterator does not end. Each level takes `O(n²)` operations.
     pub fn levels(&self) -> impl Iterator<Item = RowDVector<f64>> + '_ {
         let b = self.levels.len() - 1;
         let mut next = self.levels[b].clone();
@@ -403,7 +385,7 @@ impl Stationary {
         (q as u64, above)
     }
 
-    /// Computes the same as [`Stationary::rarely_above`] for `q` above level `b`, by powers of `R`.
+    /// Computes [`Stationary::rarely_above`] for `q` above level `b`, by powers of `R`.
     fn far_above(&self, p: f64) -> (u64, f64) {
         let beyond = |level: &RowDVector<f64>| {
             let next = level * &self.decay;

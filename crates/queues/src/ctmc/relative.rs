@@ -2,12 +2,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::modulated::{Edge, ModulatedQueue};
 
-/// The relative completions of a queue in an environment. See the MSR paper (§6.2, lemma 9 and
-/// remark 7), which only considers a single server whose speed is modulated.
+/// The relative completions of a queue (MSR paper, §6.2, lemma 9 and remark 7, for one server).
 ///
-/// Consider a queue that is never empty and starts in state `s`. `Δ(s)` is the expected number of
-/// completions in excess of the mean, and it is the solution of `A Δ = E[μ c] − μ c` and `θ Δ = 0`.
-/// This gives an expression for the mean number of jobs that is accurate in heavy traffic. From
+/// `Δ(s)` is the expected number of completions in excess of the mean if the queue is never empty
+/// and starts in state `s`. It is the solution of `A Δ = E[μ c] − μ c` and `θ Δ = 0`. From
 /// `d/dt E[Q²] = 0` and the balance of `E[Q; s]`, it follows for any number of servers that
 ///
 /// ```text
@@ -15,9 +13,9 @@ use super::modulated::{Edge, ModulatedQueue};
 /// ```
 ///
 /// where `v` is the state *after* a completion of the queue that is never empty, and `E_U` is the
-/// average over all times at which a service is not used (`Q` and the state just after that time).
-/// At these times, `0 ≤ Q ≤ β − 1`, and this implies the bounds of theorem 8. The paper uses the
-/// state before the completion, which is not correct if a completion can change the state.
+/// average over all times just after a service that is not used. At these times, `0 ≤ Q ≤ β − 1`,
+/// which implies the bounds of theorem 8, also in heavy traffic. The paper uses the state before
+/// the completion, which is not correct if a completion can change the state.
 #[derive(Clone, Debug)]
 pub struct RelativeCompletions {
     /// The load `ρ = λ/E[μ c]`.
@@ -32,26 +30,21 @@ impl RelativeCompletions {
     /// Computes `Δ`. If the environment is cyclic, a single backward pass is enough.
     pub fn new(queue: &ModulatedQueue<'_>) -> Self {
         let environment = queue.environment();
-        let capacity = queue.capacity();
-        let n = environment.states();
-        let speed = |s: usize| f64::from(queue.servers()[s]) * queue.service_rate();
-        let gain: Vec<f64> = (0..n).map(|s| speed(s) - capacity).collect();
-        let mut ahead = if environment.goes_round() {
-            going_round(environment.edges(), gain)
-        } else {
-            eliminated(environment.edges(), gain)
+        let (capacity, law) = (queue.capacity(), environment.stationary_distribution());
+        let gain = |c: &u32| f64::from(*c) * queue.service_rate() - capacity;
+        let gain: Vec<f64> = queue.servers().iter().map(gain).collect();
+        let mut ahead = match environment.goes_round() {
+            true => going_round(environment.edges(), gain),
+            false => eliminated(environment.edges(), gain),
         };
-        let pairs = environment.stationary_distribution().iter().zip(&ahead);
-        let mean: f64 = pairs.map(|(p, a)| p * a).sum();
+        let mean: f64 = law.iter().zip(&ahead).map(|(p, a)| p * a).sum();
         ahead.iter_mut().for_each(|a| *a -= mean);
         let mut after = 0.0;
         for (edge, _) in queue.edges().filter(|(_, serves)| *serves) {
-            after += environment.stationary_distribution()[edge.from] * edge.rate * ahead[edge.to];
+            after += law[edge.from] * edge.rate * ahead[edge.to];
         }
         for (s, ahead) in ahead.iter().enumerate() {
-            after += environment.stationary_distribution()[s]
-                * queue.independent_service_rate(s)
-                * ahead;
+            after += law[s] * queue.independent_service_rate(s) * ahead;
         }
         RelativeCompletions {
             load: queue.arrival_rate() / capacity,
@@ -70,7 +63,6 @@ fn going_round(edges: &[Edge], mut gain: Vec<f64>) -> Vec<f64> {
     let mut ahead = vec![0.0; gain.len()];
     let mut edges: Vec<_> = edges.iter().collect();
     edges.sort_by_key(|edge| edge.from);
-    // A round ends in state 0, so this state is processed last and its entry is 0 until then.
     for exits in edges.chunk_by(|a, b| a.from == b.from).rev() {
         let s = exits[0].from;
         for edge in exits.iter().rev() {

@@ -1,10 +1,9 @@
-//! This module computes response times in a modulated queue by following a tagged job.
-//!
-//! Jobs are served in order of arrival. A job that finds `q` other jobs starts at position `q + 1`,
-//! and is served if its position is at most the number of servers. Its position only changes if a
-//! job ahead of it is completed. The pair (position, state) is an absorbing chain that starts in
-//! the stationary distribution (PASTA). With uniformization, `P(T > t) = Σ_k Pois(k; Λt) s_k`,
-//! where `s_k` is the probability that the job is present after `k` jumps.
+//! This module computes response times in a modulated queue by following a tagged job. A job that
+//! finds `q` other jobs starts at position `q + 1`, and is served if its position is at most the
+//! number of servers. Its position only changes if a job ahead of it is completed. The pair
+//! (position, state) is an absorbing chain that starts in the stationary distribution (PASTA). With
+//! uniformization, `P(T > t) = Σ_k Pois(k; Λt) s_k`, where `s_k` is the probability that the job is
+//! present after `k` jumps.
 
 use statrs::function::gamma::ln_gamma;
 
@@ -14,17 +13,14 @@ use super::modulated::ModulatedQueue;
 /// The probability that a job is still in the system after each jump of the uniformized chain.
 #[derive(Clone, Debug)]
 pub struct ResponseTimes {
-    /// The rate `Λ` \[1/time\].
     rate: f64,
-    /// The probabilities `s_0 = 1, s_1, …`.
     after: Vec<f64>,
 }
 
 /// The last positions are removed if their total probability is less than this.
 const NEGLIGIBLE: f64 = 1e-14;
 
-/// If the estimated work is more than this multiple of the budget, it is not started. A smaller
-/// excess may be acceptable, because positions are removed on the way.
+/// More work than this multiple of the budget is not started. Removed positions may reduce it.
 const HOPELESS: f64 = 4.0;
 
 fn shorten(law: &mut [Vec<f64>], mass: f64) {
@@ -37,8 +33,12 @@ fn shorten(law: &mut [Vec<f64>], mass: f64) {
         }
         length -= 1;
     }
-    law.iter_mut()
-        .for_each(|of_state| of_state.truncate(length));
+    truncate(law, length);
+}
+
+fn truncate(law: &mut [Vec<f64>], length: usize) {
+    let states = law.iter_mut();
+    states.for_each(|of_state| of_state.truncate(length));
 }
 
 /// The minimum probability for which a time can be computed.
@@ -51,7 +51,6 @@ impl ResponseTimes {
         let walk = Walk::new(queue);
         let mut now = law;
         shorten(&mut now, NEGLIGIBLE);
-        // The number of jumps until 1 % of the jobs are left is at least about equal to the mean.
         let jobs = |of_state: &Vec<f64>| -> f64 {
             let numbered = of_state.iter().enumerate();
             numbered.map(|(q, p)| q as f64 * p).sum()
@@ -80,9 +79,7 @@ impl ResponseTimes {
             std::mem::swap(&mut now, &mut next);
             if after.len() % 16 == 0 {
                 shorten(&mut now, NEGLIGIBLE);
-                let length = now[0].len();
-                next.iter_mut()
-                    .for_each(|of_state| of_state.truncate(length));
+                truncate(&mut next, now[0].len());
             }
         }
         Some(ResponseTimes {
@@ -111,15 +108,14 @@ impl ResponseTimes {
 
     #[cfg(test)]
     pub(super) fn mean(&self) -> f64 {
-        let [.., before, last] = self.after[..] else {
+        let [until @ .., before, last] = &self.after[..] else {
             return f64::NAN;
         };
-        let rest = if last > 1e-12 {
-            last / (1.0 - last / before)
-        } else {
-            0.0
+        let rest = match *last > 1e-12 {
+            true => last / (1.0 - last / before),
+            false => 0.0,
         };
-        (self.after[..self.after.len() - 1].iter().sum::<f64>() + rest) / self.rate
+        (until.iter().sum::<f64>() + before + rest) / self.rate
     }
 
     /// Returns the time until a fraction `p ≤ 0.99` of the jobs have left.
@@ -132,7 +128,6 @@ impl ResponseTimes {
 
 struct Walk<'a, 'b> {
     queue: &'a ModulatedQueue<'b>,
-    /// The rate `Λ`, which is at least the exit rate of each state.
     rate: f64,
     leaving: Vec<f64>,
     work: usize,
@@ -186,10 +181,9 @@ impl<'a, 'b> Walk<'a, 'b> {
         self.queue.service_rate() / self.rate
     }
 
-    /// Corrects the positions `p < c`, where the tagged job is being served. All `c` services have
-    /// been counted as services of jobs ahead, but there are only `p` jobs ahead. One service is of
-    /// the job itself, and the other services are of jobs behind it or of no job. Returns the
-    /// probability that the service is of the job itself.
+    /// Corrects the positions `p < c`, where the tagged job is being served: only `p` of the `c`
+    /// services are of jobs ahead, as they have been counted. One is of the job itself, and the
+    /// others are of jobs behind it or of no job. Returns the probability of its own service.
     fn correct(&self, s: usize, old: &[f64], new: &mut [f64]) -> f64 {
         let servers = self.queue.servers()[s] as usize;
         let mut gone = 0.0;

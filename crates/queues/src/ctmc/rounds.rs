@@ -12,19 +12,18 @@
 //! D_q(a) = Σ_s [λ v_s(q) − μ min(q + 1, c_s) v_s(q + 1)]
 //! ```
 //!
-//! The stationary distribution is the solution of `D(a) = 0`. This is equivalent to the condition
-//! that a round does not change `a`. However, the change of `a` is a difference of two differences
-//! of these flows, which is lost to rounding if rounds are short or the distribution decays slowly.
-//! The effect of relative errors of the flows can be bounded: see `Smoother::error`.
+//! The stationary distribution is the solution of `D(a) = 0`. The change of `a` in a round would be
+//! lost to rounding if rounds are short or the distribution decays slowly, but the effect of
+//! relative errors of the flows can be bounded: see `Smoother::error`.
 //!
 //! # Practice
-//! `D(a) = 0` is solved by GMRES (Saad, Schultz, SIAM Journal on Scientific and Statistical
-//! Computing 7, 1986). The preconditioner is a birth-and-death process with the mean drift and the
-//! exact decay rate of a round. This is repeated until the residual is not larger than the rounding
-//! error. Levels are truncated where the tail has a probability below `1e-17`. It decays like
-//! `z^{−q}`, where `z > 1` is the root of the generating function of the net arrivals in a round
-//! (Cramér–Lundberg).
+//! `D(a) = 0` is solved by GMRES. The preconditioner is a birth-and-death process with the mean
+//! drift and the exact decay rate of a round. This is repeated until the residual is within the
+//! rounding error. Levels are truncated where the tail has a probability below `1e-17`. It decays
+//! like `z^{−q}`, where `z > 1` is the root of the generating function of the net arrivals in a
+//! round (Cramér–Lundberg).
 
+use super::SolverError;
 use super::bisection::bisected;
 use super::gmres::{STEPS, gmres};
 use super::modulated::{Edge, MEMORY_LIMIT, ModulatedQueue};
@@ -35,16 +34,10 @@ const TAIL: f64 = 40.0;
 /// The relative precision of the decay rate from which the work is estimated.
 const ROUGHLY: f64 = 1e-2;
 
-/// The maximum number of solutions by GMRES.
 const PASSES: usize = 8;
 
 /// The maximum relative error of the mean. If the error is larger, no result is returned.
 const MEAN_ERROR: f64 = 1e-8;
-
-/// The error that is returned if there is no result.
-#[derive(Debug, thiserror::Error, PartialEq)]
-#[error("{0}")]
-pub struct RoundsError(String);
 
 /// The stationary distribution of the number of jobs and the state.
 pub struct StationaryDistribution {
@@ -78,22 +71,19 @@ impl StationaryDistribution {
     }
 }
 
-/// Estimates the number of levels that [`stationary_distribution`] needs, or returns `None` if the
-/// queue is not stable or its environment is not cyclic.
+/// Estimates the number of levels, or returns `None` if the queue is unstable or not cyclic.
 pub fn levels(queue: &ModulatedQueue<'_>) -> Option<f64> {
     let rounds = Rounds::new(queue)?;
     Some(rounds.levels(rounds.decay(ROUGHLY)?))
 }
 
-/// Estimates the time \[ns\] that [`stationary_distribution`] needs. It is infinite if [`levels`]
-/// is `None`, or if there is not enough memory.
+/// Estimates the time \[ns\] of the solution. It is infinite without [`levels`] or enough memory.
 pub fn work(queue: &ModulatedQueue<'_>) -> f64 {
     let levels = levels(queue).unwrap_or(f64::INFINITY);
     let states = queue.servers().len();
-    if numbers(levels, states) <= MEMORY_LIMIT {
-        130.0 * levels * states as f64
-    } else {
-        f64::INFINITY
+    match numbers(levels, states) <= MEMORY_LIMIT {
+        true => 130.0 * levels * states as f64,
+        false => f64::INFINITY,
     }
 }
 
@@ -110,11 +100,11 @@ fn numbers(levels: f64, states: usize) -> f64 {
 /// Computes the stationary distribution.
 ///
 /// # Errors
-/// Returns an error if the environment is not cyclic, if the queue is not stable, if there is not
-/// enough memory, or if the relative error of the mean may be larger than `1e-8`.
+/// Returns an error if the environment is not cyclic, the queue is not stable, there is not enough
+/// memory, or the relative error of the mean may be larger than `1e-8`.
 pub fn stationary_distribution(
     queue: &ModulatedQueue<'_>,
-) -> Result<StationaryDistribution, RoundsError> {
+) -> Result<StationaryDistribution, SolverError> {
     let mut law = Vec::new();
     let (mean, above_error) = visited(queue, |of_state| law.push(of_state))?;
     Ok(StationaryDistribution {
@@ -124,11 +114,8 @@ pub fn stationary_distribution(
     })
 }
 
-/// Returns the mean number of jobs.
-///
-/// # Errors
-/// The errors are the same as for [`stationary_distribution`].
-pub fn mean(queue: &ModulatedQueue<'_>) -> Result<f64, RoundsError> {
+/// Returns the mean number of jobs. The errors are the same as for [`stationary_distribution`].
+pub fn mean(queue: &ModulatedQueue<'_>) -> Result<f64, SolverError> {
     Ok(visited(queue, |_| ())?.0)
 }
 
@@ -136,19 +123,18 @@ pub fn mean(queue: &ModulatedQueue<'_>) -> Result<f64, RoundsError> {
 fn visited(
     queue: &ModulatedQueue<'_>,
     mut visit: impl FnMut(Vec<f64>),
-) -> Result<(f64, Vec<f64>), RoundsError> {
-    let Some(rounds) = Rounds::new(queue) else {
-        return Err(RoundsError("the environment is not cyclic".into()));
-    };
-    let Some(decay) = rounds.decay(0.0) else {
+) -> Result<(f64, Vec<f64>), SolverError> {
+    let not_cyclic = || SolverError("the environment is not cyclic".into());
+    let rounds = Rounds::new(queue).ok_or_else(not_cyclic)?;
+    let not_stable = || {
         let load = queue.arrival_rate() / queue.capacity();
-        let why = format!("the queue is not stable: its load is {load}");
-        return Err(RoundsError(why));
+        SolverError(format!("the queue is not stable: its load is {load}"))
     };
+    let decay = rounds.decay(0.0).ok_or_else(not_stable)?;
     let (levels, states) = (rounds.levels(decay), rounds.stages.len());
     if numbers(levels, states) > MEMORY_LIMIT {
         let why = format!("{levels} levels of {states} states exceed the memory limit");
-        return Err(RoundsError(why));
+        return Err(SolverError(why));
     }
     let (entries, above_error) = rounds.balanced(levels as usize, decay)?;
     let frequency = queue.environment().stationary_distribution()[0] * rounds.stages[0].leaving;
@@ -163,8 +149,8 @@ fn visited(
 
 struct Stage {
     servers: usize,
-    drains: bool,
-    /// The rate \[1/time\] of the services that do not change the environment.
+    /// The rate \[1/time\] at which a server completes jobs without a change of the environment.
+    service: f64,
     speed: f64,
     leaving: f64,
     exits: Vec<(Edge, bool)>,
@@ -180,12 +166,12 @@ impl<'a, 'b> Rounds<'a, 'b> {
         let environment = queue.environment();
         let stage = |s: usize| Stage {
             servers: queue.servers()[s] as usize,
-            drains: queue.drains(s),
+            service: queue.independent_rate_of_server(s),
             speed: queue.independent_service_rate(s),
             leaving: 0.0,
             exits: Vec::new(),
         };
-        let mut stages: Vec<Stage> = (0..environment.states()).map(stage).collect();
+        let mut stages: Vec<Stage> = (0..queue.servers().len()).map(stage).collect();
         for (edge, serves) in queue.edges() {
             stages[edge.from].leaving += edge.rate;
             stages[edge.from].exits.push((*edge, serves));
@@ -203,9 +189,8 @@ impl<'a, 'b> Rounds<'a, 'b> {
         f64::from(self.queue.max_servers()) + TAIL / decay + 2.0
     }
 
-    /// Returns the rate `ln z` at which the distribution of the levels decays, where `z > 1` and
-    /// `F(z) = 1`, or `None` if the queue is not stable. Its relative error is at most `within`,
-    /// and it is never too large.
+    /// Returns the rate `ln z` at which the distribution of the levels decays, if the queue is
+    /// stable, where `z > 1` and `F(z) = 1`. It is too small by at most `within` (relative).
     fn decay(&self, within: f64) -> Option<f64> {
         if self.queue.arrival_rate() >= self.queue.capacity() {
             return None;
@@ -223,9 +208,8 @@ impl<'a, 'b> Rounds<'a, 'b> {
         Some(root.exp().ln_1p())
     }
 
-    /// Returns `(F(z) − 1)/(z − 1)`, where `F` is the generating function of the net arrivals in a
-    /// round if the queue is never empty. The part of the weights proportional to `z − 1` is
-    /// computed separately, because the difference would be lost to rounding if `z` is close to 1.
+    /// Returns `(F(z) − 1)/(z − 1)` for the function `F` of a queue that is never empty. The terms
+    /// proportional to `z − 1` are separate, because they would be lost to rounding at `z ≈ 1`.
     fn growth(&self, above_one: f64) -> f64 {
         let z = 1.0 + above_one;
         let mut weight = vec![(0.0, 0.0); self.stages.len()];
@@ -241,10 +225,9 @@ impl<'a, 'b> Rounds<'a, 'b> {
             let excess = excess + (visits + above_one * excess) * (growth / room);
             for (edge, serves) in &stage.exits {
                 let share = edge.rate / stage.leaving;
-                let then = if *serves {
-                    (excess - visits) / z
-                } else {
-                    excess
+                let then = match serves {
+                    true => (excess - visits) / z,
+                    false => excess,
                 };
                 let onward = share * then;
                 if edge.to == 0 {
@@ -270,9 +253,8 @@ impl<'a, 'b> Rounds<'a, 'b> {
                 if *serves {
                     self.serve(stage.servers, &law, into);
                 } else {
-                    into.iter_mut()
-                        .zip(&law)
-                        .for_each(|(i, p)| *i += edge.rate * p);
+                    let pairs = into.iter_mut().zip(&law);
+                    pairs.for_each(|(i, p)| *i += edge.rate * p);
                 }
             }
             visit(stage, law);
@@ -309,24 +291,18 @@ impl<'a, 'b> Rounds<'a, 'b> {
         }
     }
 
-    /// Computes the time that is spent in a stage from the flow into it, by solving
-    /// `v (r − Q) = inflow`, where `Q` is the generator of the birth-and-death process. The time
-    /// above the highest level is added to the highest level, so that no job is lost.
+    /// Computes the time that is spent in a stage from the flow into it: `v (r − Q) = inflow` for
+    /// the generator `Q` of the birth-and-death process. The time above the highest level is added
+    /// to the highest level, so that no job is lost.
     fn stay(&self, stage: &Stage, law: &mut [f64]) {
         let lambda = self.queue.arrival_rate();
         let full = stage.speed;
-        let rate = if stage.drains {
-            0.0
-        } else {
-            self.queue.service_rate()
-        };
         // Each pivot is `d_q + e_q`, where `e_q = r + λ e_{q+1}/(d_{q+1} + e_{q+1})`.
         let half = 0.5 * (full - stage.leaving - lambda);
         let root = (half * half + stage.leaving * full).sqrt();
-        let mut excess = if half > 0.0 {
-            stage.leaving * full / (half + root)
-        } else {
-            root - half
+        let mut excess = match half > 0.0 {
+            true => stage.leaving * full / (half + root),
+            false => root - half,
         };
         let mut pivot = full + excess;
         let lifted = lambda * excess / (pivot * stage.leaving);
@@ -339,7 +315,7 @@ impl<'a, 'b> Rounds<'a, 'b> {
         }
         let mut rises = vec![0.0; servers];
         for q in (0..servers).rev() {
-            let [serves, served] = [q, q + 1].map(|q| q as f64 * rate);
+            let [serves, served] = [q, q + 1].map(|q| q as f64 * stage.service);
             excess = stage.leaving + lambda * excess / pivot;
             pivot = serves + excess;
             above = (law[q] + served * above) / pivot;
@@ -360,16 +336,15 @@ impl<'a, 'b> Rounds<'a, 'b> {
         }
     }
 
-    fn balanced(&self, levels: usize, decay: f64) -> Result<Entries, RoundsError> {
+    /// Returns the distribution at the start of a round, and the bounds on the error by `q`.
+    fn balanced(&self, levels: usize, decay: f64) -> Result<(Vec<f64>, Vec<f64>), SolverError> {
         // `drift` is the mean net loss of jobs in a round of a queue that is never empty.
         let visits = self.queue.environment().stationary_distribution()[0] * self.stages[0].leaving;
         let drift = (self.queue.capacity() - self.queue.arrival_rate()) / visits;
-        let smoother = Smoother {
-            ratio: (-decay).exp(),
-            less: -(-decay).exp_m1(),
-            down: drift / -(-decay).exp_m1(),
-        };
-        let total = -1.0 / (-decay).exp_m1();
+        let (ratio, less) = ((-decay).exp(), -(-decay).exp_m1());
+        let down = drift / less;
+        let smoother = Smoother { ratio, less, down };
+        let total = 1.0 / less;
         let geometric = (0..levels).map(|q| (-decay * q as f64).exp() / total);
         let mut law: Vec<f64> = geometric.collect();
         let mut before = f64::INFINITY;
@@ -387,16 +362,11 @@ impl<'a, 'b> Rounds<'a, 'b> {
             let total: f64 = law.iter().sum();
             law.iter_mut().for_each(|p| *p /= total);
         }
-        self.judged(law, &smoother)
-    }
-
-    fn judged(&self, law: Vec<f64>, smoother: &Smoother) -> Result<Entries, RoundsError> {
         let (net, rounding) = self.net_flow(&law);
         let pairs = net.iter().zip(&rounding);
         let flow: Vec<f64> = pairs.map(|(net, rounding)| net.abs() + rounding).collect();
         let mut error = smoother.error(&flow, &law);
-        // The highest level represents all levels above, from which no job moves on, so it is
-        // noise.
+        // The highest level is noise, because it represents all levels above.
         if let (Some(error), Some(top)) = (error.last_mut(), law.last()) {
             *error += top.abs();
         }
@@ -405,9 +375,9 @@ impl<'a, 'b> Rounds<'a, 'b> {
         let is_law = pairs.all(|(p, error)| *p >= -error - f64::MIN_POSITIVE);
         if relative.is_nan() || relative > MEAN_ERROR || !is_law {
             let relative = if is_law { relative } else { 1.0 };
-            return Err(RoundsError(format!(
-                "the solution by rounds has a relative error of {relative:e} in the mean"
-            )));
+            let why =
+                format!("the solution by rounds has a relative error of {relative:e} in the mean");
+            return Err(SolverError(why));
         }
         let mut above = 0.0;
         for e in error.iter_mut().rev() {
@@ -417,21 +387,16 @@ impl<'a, 'b> Rounds<'a, 'b> {
     }
 }
 
-/// The distribution at the start of a round, and for each `q` a bound on the error of
-/// `P(more than q jobs)`.
-type Entries = (Vec<f64>, Vec<f64>);
-
 fn moment(law: &[f64]) -> f64 {
     let numbered = law.iter().enumerate().rev();
     numbered.map(|(q, p)| q as f64 * p).sum()
 }
 
-/// The preconditioner is an approximate inverse of `D`. It uses a birth-and-death process with the
-/// mean drift of a round and, for high frequencies, the differences.
+/// The preconditioner, an approximate inverse of `D`: a birth-and-death process with the mean drift
+/// of a round and, for high frequencies, the differences.
 struct Smoother {
     /// Births divided by deaths.
     ratio: f64,
-    /// `1 − ratio`.
     less: f64,
     /// The mean number of deaths in a round.
     down: f64,
@@ -456,9 +421,8 @@ impl Smoother {
         law
     }
 
-    /// Returns a bound on the error of each level of `stationary_distribution`, if its net flow
-    /// from each level to the next is `flow` and should be 0. The term with `total` is due to the
-    /// normalization to sum 1.
+    /// Returns a bound on the error of each level, if the net flow from each level to the next is
+    /// `flow` and should be 0. The term with `total` is due to the normalization to sum 1.
     fn error(&self, flow: &[f64], law: &[f64]) -> Vec<f64> {
         let (mut level, mut total, mut before) = (0.0, 0.0, 0.0);
         let mut error = Vec::with_capacity(law.len());

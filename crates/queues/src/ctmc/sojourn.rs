@@ -6,13 +6,13 @@ const SMALL: usize = 24;
 /// Returns the mean time that a process which starts in state `s` spends in state `t` before it
 /// leaves a transient class: the inverse (n × n) of the M-matrix `diag(rates·1 + exits) − rates`.
 ///
-/// `rates` (n × n, ≥ 0) are the rates within the class, where the diagonal is ignored. `exits` (n,
-/// ≥ 0) are the rates out of the class. An exit must be reachable from every state.
+/// `rates` (n × n, ≥ 0) are within the class and `exits` (n, ≥ 0) lead out of it. The diagonal is
+/// ignored. An exit must be reachable from every state.
 ///
-/// As in the elimination of Grassmann, Taksar and Heyman, the diagonal is always computed as a sum
-/// of rates and never as a difference (see also A. S. Alfa, J. Xue, Q. Ye, Mathematics of
-/// Computation 71, 2002). Therefore, each entry has the same relative accuracy as the rates. A
-/// large matrix is split into halves, so that most of the work (2n³) is done by matrix products.
+/// As in the elimination of Grassmann, Taksar and Heyman, the diagonal is a sum and never a
+/// difference (see also A. S. Alfa, J. Xue, Q. Ye, Mathematics of Computation 71, 2002), so each
+/// entry is as accurate as the rates. A large matrix is split into halves, so that most of the work
+/// (2n³) is done by matrix products.
 pub(super) fn sojourns(rates: &DMatrix<f64>, exits: &DVector<f64>) -> DMatrix<f64> {
     let n = exits.len();
     if n <= SMALL {
@@ -75,10 +75,8 @@ fn one_by_one(mut rates: DMatrix<f64>, mut exits: DVector<f64>) -> DMatrix<f64> 
 }
 
 /// The stationary distribution of an irreducible chain (rates n × n, the diagonal is ignored), and
-/// the time that is spent in each of the other states before the last state is reached. These are
-/// used to solve `π G = 0` and `z G = h` without subtractions.
+/// the time in each other state before the last one, to solve equations without subtractions.
 pub(super) struct Excursions {
-    /// The stationary distribution.
     pub law: RowDVector<f64>,
     sojourns: DMatrix<f64>,
 }
@@ -99,8 +97,7 @@ impl Excursions {
         }
     }
 
-    /// Returns the time in each state until the last state is reached, if the start has the weights
-    /// `h ≥ 0`.
+    /// Returns the time in each state until the last is reached, from the weights `h ≥ 0`.
     pub(super) fn sojourns_of(&self, h: &RowDVector<f64>) -> RowDVector<f64> {
         let others = h.len() - 1;
         let mut spent = RowDVector::zeros(others + 1);
@@ -109,13 +106,9 @@ impl Excursions {
         spent
     }
 
-    /// Returns the solution `z` of `z G = h` and `z·1 = 0`, where `h·1 = 0`: `h` times the group
-    /// inverse of the generator `G`.
+    /// Returns the solution of `z G = h` and `z·1 = 0` for `h·1 = 0`, by the group inverse of `G`.
     pub(super) fn solve(&self, h: &RowDVector<f64>) -> RowDVector<f64> {
-        let others = h.len() - 1;
-        let mut z = RowDVector::zeros(others + 1);
-        z.columns_mut(0, others)
-            .copy_from(&(-h.columns(0, others) * &self.sojourns));
+        let z = -self.sojourns_of(h);
         let excess = z.sum();
         z - &self.law * excess
     }

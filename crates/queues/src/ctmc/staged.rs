@@ -1,9 +1,7 @@
-//! This module models a queue with phase-type sizes and preemptive service as a QBD.
-//!
-//! The oldest jobs are served, and if a job is preempted, it stays in its stage. The chain contains
-//! the state of the environment and the stages of all jobs that can have started, which are the
-//! jobs in the first `β` positions, in order. The first `min c > 0` positions are always served
-//! together, so only the number of jobs in each stage is relevant for them.
+//! This module models a queue with phase-type sizes and preemptive service as a QBD. The oldest
+//! jobs are served, and a preempted job stays in its stage. The chain contains the state of the
+//! environment and the stages of the jobs in the first `β` positions, in order. The first
+//! `min c > 0` positions are always served together, so their stages are only counted.
 
 use std::collections::HashMap;
 
@@ -42,7 +40,7 @@ impl PhaseType {
     }
 
     /// Returns the `n`-th moment by `E_k^n = n/r_k E_k^(n−1) + q_k E_(k+1)^n` from stage `k` on,
-    /// where `r_k` is the rate of the stage and `q_k` is the probability that the next one follows.
+    /// where `r_k` is its rate and `q_k` is the probability that the next stage follows.
     pub fn moment(&self, n: u32) -> f64 {
         let mut ahead = vec![1.0; self.rates.len()];
         for power in 1..=n {
@@ -56,19 +54,12 @@ impl PhaseType {
         begins.map(|(p, moment)| p * moment).sum()
     }
 
-    /// Returns the distribution of the sum of two independent times, in the order that needs fewer
-    /// stages.
+    /// Returns the distribution of the sum of two independent times with the fewest stages.
     pub fn plus(&self, other: &Self) -> Self {
-        let (first, second) = (self.then(other), other.then(self));
-        if second.rates.len() < first.rates.len() {
-            second
-        } else {
-            first
-        }
+        std::cmp::min_by_key(self.then(other), other.then(self), |sum| sum.rates.len())
     }
 
-    /// Each stage has at most one successor. If the first distribution can end early or the second
-    /// one can start late, all paths must be listed.
+    /// All paths are listed if this distribution can end early or the next one can start late.
     fn then(&self, next: &Self) -> Self {
         let ends_late = self.onward.iter().rev().skip(1).all(|q| *q == 1.0);
         let begins_early = next.initial.first() == Some(&1.0);
@@ -108,11 +99,10 @@ impl PhaseType {
     }
 }
 
-/// The stage of each position. If positions are served together, their stages are sorted.
 type Stages = Vec<u8>;
 
-/// Returns the chain on (jobs, state, stages), whose size is [`staged_phases`]. The queue must not
-/// have any completion edges, and its own service rate is not used.
+/// Returns the chain on (jobs, state, stages). The queue must not have any completion edges, and
+/// its own service rate is not used.
 pub fn staged_qbd(queue: &ModulatedQueue<'_>, size: &PhaseType) -> Qbd {
     let chain = Chain::new(queue, size);
     Qbd {
@@ -121,7 +111,6 @@ pub fn staged_qbd(queue: &ModulatedQueue<'_>, size: &PhaseType) -> Qbd {
     }
 }
 
-/// Returns the number of first positions that are always served together, if at all.
 fn together(queue: &ModulatedQueue<'_>) -> usize {
     let fewest = queue.servers().iter().filter(|c| **c > 0).min();
     fewest.map_or(0, |c| *c as usize)
@@ -141,7 +130,7 @@ struct Chain<'a, 'b> {
     size: &'a PhaseType,
     together: usize,
     most: usize,
-    /// The vectors of stages and their indices, for each number of jobs in the first positions.
+    /// The vectors of stages by number of jobs. Positions that are served together are sorted.
     vectors: Vec<Vec<Stages>>,
     index: Vec<HashMap<Stages, usize>>,
 }
@@ -202,7 +191,6 @@ impl<'a, 'b> Chain<'a, 'b> {
         level
     }
 
-    /// If a job is not in one of the first positions, its initial stage is selected later.
     fn arrival(&self, level: &mut Level, s: usize, stages: &Stages) {
         let from = self.phase(s, stages.clone());
         let rate = self.queue.arrival_rate();
@@ -239,10 +227,8 @@ impl<'a, 'b> Chain<'a, 'b> {
                 if jobs <= self.most {
                     level.down.push((from, self.phase(s, after), rate));
                 } else {
-                    let started = self.started(s, &after);
-                    level
-                        .down
-                        .extend(started.map(|(to, p)| (from, to, rate * p)));
+                    let ends = self.started(s, &after).map(|(to, p)| (from, to, rate * p));
+                    level.down.extend(ends);
                 }
             }
         }
@@ -250,7 +236,5 @@ impl<'a, 'b> Chain<'a, 'b> {
 }
 
 fn with(stages: &Stages, stage: u8) -> Stages {
-    let mut all = stages.clone();
-    all.push(stage);
-    all
+    [&stages[..], &[stage]].concat()
 }

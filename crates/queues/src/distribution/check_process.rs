@@ -8,8 +8,7 @@ use synth_core::document::{Fault, Place, place, within};
 use synth_core::number::Decimal;
 
 const MOST_STATES: usize = 20;
-/// The maximum mean number of state changes for each arrival. Faster changes have no effect on
-/// jobs, but each of them takes time to simulate.
+/// The maximum mean number of state changes for each arrival. Faster changes only cost time.
 const MOST_SWITCHES: f64 = 1e4;
 pub(super) const MOST_SIZES: usize = 100;
 const LARGEST_BATCH: u32 = 100_000;
@@ -39,7 +38,7 @@ impl ArrivalProcess {
                 let some =
                     "give one state a rate > 0; to omit the type, write `arrival_rate: 0` instead";
                 if faults.check_states("rates", rates, [&each, some]) {
-                    faults.check_switching(switching, rates.len(), time_unit);
+                    faults.check_switching(switching, rates.len());
                 }
                 if faults.found.is_empty() {
                     let rate = self.rate();
@@ -56,15 +55,18 @@ impl ArrivalProcess {
                 alike,
             } => {
                 if *rate <= Decimal::ZERO {
-                    let message =
-                        format!("rate of batches of {owner} is {rate}, expected a number > 0");
+                    let what = format!("rate of batches of {owner}");
+                    let message = format!("{what} is {rate}, expected a number > 0");
                     let help = format!(
                         "write the mean number of batches per {time_unit}; to omit the type, write `arrival_rate: 0` instead"
                     );
                     faults.add(place!("rate"), message, help);
                 }
                 faults.check_batches(sizes, probabilities.as_deref());
-                faults.check_alike(*alike);
+                if !(0.0..=1.0).contains(&alike.value()) {
+                    let help = "write the fraction of batches whose jobs all have the same size, or omit it for 0";
+                    faults.add_value(place!("alike"), alike, "a number from 0 to 1", help);
+                }
             }
         }
         let is_idle = matches!(self, Self::Poisson { rate } if rate.is_zero());
@@ -76,8 +78,7 @@ impl ArrivalProcess {
 }
 
 impl Faults<'_> {
-    /// Returns `true` if the number of states is valid. `each` is the help for an entry that is not
-    /// valid, and `some` is the help if all entries are 0.
+    /// Returns `true` if the number of states is valid. The help is for `each` or `some` entry.
     pub(super) fn check_states(
         &mut self,
         key: &'static str,
@@ -95,38 +96,33 @@ impl Faults<'_> {
         true
     }
 
-    pub(super) fn check_switching(
-        &mut self,
-        switching: &[Vec<Decimal>],
-        states: usize,
-        time_unit: &str,
-    ) {
+    pub(super) fn check_switching(&mut self, switching: &[Vec<Decimal>], states: usize) {
         let (rows, why) = (switching.len(), "a row for each state");
         if !self.check_length(place!("switching"), rows, states..=states, why) {
             return;
         }
         let before = self.found.len();
         for (s, row) in switching.iter().enumerate() {
-            self.check_row(s, row, states, time_unit);
+            let (place, why) = (place!("switching", s), "a rate to each state");
+            if self.check_length(place, row.len(), states..=states, why) {
+                self.check_row(s, row);
+            }
         }
         if self.found.len() == before {
             self.check_irreducible(switching);
         }
     }
 
-    fn check_row(&mut self, s: usize, row: &[Decimal], states: usize, time_unit: &str) {
-        let place = place!("switching", s);
-        if !self.check_length(place, row.len(), states..=states, "a rate to each state") {
-            return;
-        }
+    fn check_row(&mut self, s: usize, row: &[Decimal]) {
         for (t, rate) in row.iter().enumerate() {
             let expected = match s == t {
                 true if *rate != Decimal::ZERO => "0: a state does not switch to itself",
                 false if *rate < Decimal::ZERO => "a number ≥ 0",
                 _ => continue,
             };
+            let unit = self.time_unit;
             let help = format!(
-                "write the rate per {time_unit} from state {s} to state {t}, and 0 from a state to itself"
+                "write the rate per {unit} from state {s} to state {t}, and 0 from a state to itself"
             );
             self.add_value(place!("switching", s, t), rate, expected, help);
         }
@@ -178,15 +174,6 @@ impl Faults<'_> {
             let expected = format!("a whole number from 1 to {LARGEST_BATCH}");
             let help = "write the number of jobs that arrive together, at least 1";
             self.add_value(place, size, &expected, help);
-        }
-    }
-
-    fn check_alike(&mut self, alike: Decimal) {
-        if !(0.0..=1.0).contains(&alike.value()) {
-            let help =
-                "write the fraction of batches whose jobs all have the same size, or omit it for 0";
-            let expected = "a number from 0 to 1";
-            self.add_value(place!("alike"), alike, expected, help);
         }
     }
 }

@@ -11,15 +11,14 @@ use synth_core::number::Decimal;
 const MOST_STAGES: usize = 100;
 const MOST_BRANCHES: usize = 20;
 const MOST_VALUES: usize = 10_000;
-/// The squared coefficients of variation of a lognormal or a Weibull distribution. Outside of this
-/// range, a simulation would only see a constant, or would never reach the tail.
+/// With other squared coefficients of variation, a simulation sees a constant or misses the tail.
 const SCV_RANGE: RangeInclusive<f64> = 1e-6..=1e6;
 
 const VARIATION: &str = "squared coefficient of variation";
 
 impl SizeDistribution {
-    /// Returns the faults of the parameters, whose places are relative to the distribution. `part`
-    /// and `owner`, such as "type `web`", are used in the messages.
+    /// Returns the faults of the parameters, with places relative to the distribution. `part` and
+    /// `owner`, such as "type `web`", are used in the messages.
     pub fn faults(&self, part: Part, owner: &str, time_unit: &str) -> Vec<Fault> {
         let mut faults = Faults::new(part, owner, time_unit);
         match self {
@@ -48,7 +47,15 @@ impl SizeDistribution {
                 faults.check_mean(*mean);
                 faults.check_variation(*scv);
             }
-            Self::Pareto { shape, low, high } => faults.check_pareto(*shape, *low, *high),
+            Self::Pareto { shape, low, high } => {
+                if *shape <= Decimal::ZERO {
+                    let help =
+                        "write the exponent of the tail: P(S > 2x) is about 2^−shape P(S > x)";
+                    faults.add_value(place!("shape"), shape, "a number > 0", help);
+                }
+                faults.check_low(*low, *low > Decimal::ZERO, "a number > 0");
+                faults.check_high(*low, *high);
+            }
             Self::Uniform { low, high } => {
                 faults.check_low(*low, *low >= Decimal::ZERO, "a number ≥ 0");
                 faults.check_high(*low, *high);
@@ -95,12 +102,13 @@ pub enum Part {
 }
 
 impl Part {
-    fn noun(self) -> &'static str {
+    /// Returns a noun, and a description of the time.
+    fn words(self) -> [&'static str; 2] {
         match self {
-            Self::Size => "size",
-            Self::Arrivals => "arrival",
-            Self::Interarrival => "interarrival time",
-            Self::Other(name) => name,
+            Self::Size => ["size", "time in service of one job"],
+            Self::Arrivals => ["arrival", "time between two arrivals"],
+            Self::Interarrival => ["interarrival time", "time between two arrivals"],
+            Self::Other(name) => [name, name],
         }
     }
 }
@@ -108,7 +116,7 @@ impl Part {
 pub(super) struct Faults<'a> {
     part: Part,
     pub owner: &'a str,
-    time_unit: &'a str,
+    pub time_unit: &'a str,
     pub found: Vec<Fault>,
 }
 
@@ -129,12 +137,11 @@ impl<'a> Faults<'a> {
     pub(super) fn out_of_range(&mut self) {
         let law = match self.part {
             Part::Other(name) => format!("the {name}"),
-            part => format!("{}s", part.noun()),
+            part => format!("{}s", part.words()[0]),
         };
-        let message = format!(
-            "the distribution of {law} of {} is out of the range of numbers",
-            self.owner
-        );
+        let owner = self.owner;
+        let message =
+            format!("the distribution of {law} of {owner} is out of the range of numbers");
         let help = "check its numbers, or choose another unit";
         self.add(Place::DOCUMENT, message, help);
     }
@@ -155,27 +162,23 @@ impl<'a> Faults<'a> {
         match self.part {
             Part::Size => self.owner.to_owned(),
             Part::Other(name) => format!("the {name} of {}", self.owner),
-            part => format!("the {}s of {}", part.noun(), self.owner),
+            part => format!("the {}s of {}", part.words()[0], self.owner),
         }
     }
 
-    fn time(&self) -> &'static str {
-        match self.part {
-            Part::Size => "time in service of one job",
-            Part::Arrivals | Part::Interarrival => "time between two arrivals",
-            Part::Other(name) => name,
-        }
+    fn time(&self) -> String {
+        format!("{}, in {}", self.part.words()[1], self.time_unit)
     }
 
     fn check_mean(&mut self, mean: Decimal) {
         if mean <= Decimal::ZERO {
-            let message = format!(
-                "mean {} of {} is {mean}, expected a number > 0",
-                self.part.noun(),
-                self.owner
+            let (noun, owner) = (self.part.words()[0], self.owner);
+            let message = format!("mean {noun} of {owner} is {mean}, expected a number > 0");
+            self.add(
+                place!("mean"),
+                message,
+                format!("write the mean {}", self.time()),
             );
-            let help = format!("write the mean {}, in {}", self.time(), self.time_unit);
-            self.add(place!("mean"), message, help);
         }
     }
 
@@ -183,10 +186,10 @@ impl<'a> Faults<'a> {
         let help = match scv.value() {
             scv if scv > 1.0 => return,
             1.0 => "for squared coefficient of variation 1 use `law: exponential`".to_owned(),
-            scv if 1.0 / scv >= 1.5 && 1.0 / scv <= 100.0 => format!(
-                "for a value below 1 use `law: erlang`, here with `stages: {:.0}`",
-                1.0 / scv
-            ),
+            scv if (1.5..=100.0).contains(&(1.0 / scv)) => {
+                let stages = 1.0 / scv;
+                format!("for a value below 1 use `law: erlang`, here with `stages: {stages:.0}`")
+            }
             _ => "for values from 0.01 to 1 use `law: erlang`, for exactly 1 `law: exponential`"
                 .into(),
         };
@@ -202,26 +205,17 @@ impl<'a> Faults<'a> {
         }
     }
 
-    fn check_pareto(&mut self, shape: Decimal, low: Decimal, high: Decimal) {
-        if shape <= Decimal::ZERO {
-            let help = "write the exponent of the tail: P(S > 2x) is about 2^−shape P(S > x)";
-            self.add_value(place!("shape"), shape, "a number > 0", help);
-        }
-        self.check_low(low, low > Decimal::ZERO, "a number > 0");
-        self.check_high(low, high);
-    }
-
     fn check_low(&mut self, low: Decimal, is_sound: bool, expected: &str) {
         if !is_sound {
-            let help = format!("write the smallest {}, in {}", self.time(), self.time_unit);
+            let help = format!("write the smallest {}", self.time());
             self.add_value(place!("low"), low, expected, help);
         }
     }
 
     fn check_high(&mut self, low: Decimal, high: Decimal) {
         if high <= low || high <= Decimal::ZERO {
-            let time = format!("{}, in {}", self.time(), self.time_unit);
             let expected = format!("a number > low, which is {low}");
+            let time = self.time();
             let help = format!("write the largest {time}; for a constant use `law: deterministic`");
             self.add_value(place!("high"), high, &expected, help);
         }
@@ -231,7 +225,7 @@ impl<'a> Faults<'a> {
         if !self.check_length(place!("values"), values.len(), 1..=MOST_VALUES, "") {
             return;
         }
-        let help = format!("write the measured {}, in {}", self.time(), self.time_unit);
+        let help = format!("write the measured {}", self.time());
         // A time may be 0, unless all values are 0. The size of a job must be positive.
         let is_time = matches!(
             self.part,
@@ -242,7 +236,7 @@ impl<'a> Faults<'a> {
         } else if is_time {
             self.check_entries("values", values, |x| x >= 0.0, "a number ≥ 0", &help);
         } else {
-            self.check_entries("values", values, |x| x > 0.0, "a number > 0", &help);
+            self.check_positive("values", values, &help);
         }
         if let Some(probabilities) = probabilities {
             self.check_probabilities(probabilities, values.len(), "value");
@@ -263,16 +257,12 @@ impl<'a> Faults<'a> {
 
     fn check_sum(&mut self, probabilities: &[Decimal], of: &str) {
         let help = format!("write the probability of that {of}, or delete the {of}");
-        let positive = |p: f64| p > 0.0;
-        let expected = "a number > 0";
-        let sound = self.check_entries("probabilities", probabilities, positive, expected, &help);
+        let sound = self.check_positive("probabilities", probabilities, &help);
         let sum: BigRational = probabilities.iter().map(|p| p.exact()).sum();
         if sound && !sum.is_one() {
             let near: f64 = probabilities.iter().map(|p| p.value()).sum();
-            let message = format!(
-                "probabilities of {} sum to {near}, expected 1 exactly",
-                self.whose()
-            );
+            let whose = self.whose();
+            let message = format!("probabilities of {whose} sum to {near}, expected 1 exactly");
             let help = "correct one of them: they are read as exact decimals";
             self.add(place!("probabilities"), message, help);
         }
@@ -315,9 +305,13 @@ impl<'a> Faults<'a> {
         self.found.len() == before
     }
 
+    fn check_positive(&mut self, key: &'static str, entries: &[Decimal], help: &str) -> bool {
+        self.check_entries(key, entries, |x| x > 0.0, "a number > 0", help)
+    }
+
     fn check_means(&mut self, means: &[Decimal]) {
         let help = format!("write the mean time spent there, in {}", self.time_unit);
-        self.check_entries("means", means, |m| m > 0.0, "a number > 0", &help);
+        self.check_positive("means", means, &help);
     }
 
     fn check_branches(&mut self, probabilities: &[Decimal], means: &[Decimal]) {
@@ -332,22 +326,22 @@ impl<'a> Faults<'a> {
     }
 
     fn check_stages(&mut self, means: &[Decimal], onward: &[Decimal]) {
-        let (ways, why) = (
-            means.len().saturating_sub(1),
-            "one for each stage but the last",
-        );
+        let ways = means.len().saturating_sub(1);
+        let why = "one for each stage but the last";
         if !self.check_length(place!("means"), means.len(), 1..=MOST_STAGES, "")
             || !self.check_length(place!("onward"), onward.len(), ways..=ways, why)
         {
             return;
         }
         self.check_means(means);
+        let is_sound = |q: f64| q > 0.0 && q <= 1.0;
+        let help = "write the probability that the next stage follows; if it never does, remove the remaining stages";
         self.check_entries(
             "onward",
             onward,
-            |q| q > 0.0 && q <= 1.0,
+            is_sound,
             "a probability > 0 and ≤ 1",
-            "write the probability that the next stage follows; if it never does, remove the remaining stages",
+            help,
         );
     }
 }

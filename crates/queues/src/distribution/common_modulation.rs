@@ -39,17 +39,14 @@ impl CommonModulation {
         factors.map(|factor| factor.value() / mean).collect()
     }
 
-    /// Returns the excess of the index of dispersion of counts, divided by the arrival rate
-    /// \[time\]. This is `lim Var ∫ F / t`, where `F` is the relative factor.
-    ///
-    /// For two types with the arrival rates `λ` and `ν`, the covariance of the arrivals per unit of
-    /// time is `λ ν` times this value.
+    /// Returns `lim Var ∫ F / t` \[time\] of the relative factor `F`: the excess of the index of
+    /// dispersion of counts, divided by the arrival rate. For two types with the arrival rates `λ`
+    /// and `ν`, the covariance of the arrivals per unit of time is `λ ν` times this value.
     pub fn excess_dispersion(&self) -> f64 {
         let process = self.process();
         (process.dispersion() - 1.0) / process.rate()
     }
 
-    /// Returns a process with the rates `f`, which is used for all computations about the chain.
     fn process(&self) -> ArrivalProcess {
         ArrivalProcess::MarkovModulated {
             rates: self.factors.clone(),
@@ -57,7 +54,7 @@ impl CommonModulation {
         }
     }
 
-    /// Returns the faults of the parameters. Their places are relative to the modulation.
+    /// Returns the faults of the parameters, with places relative to the modulation.
     pub fn faults(&self, time_unit: &str) -> Vec<Fault> {
         let mut faults = named(time_unit);
         let help = [
@@ -65,13 +62,12 @@ impl CommonModulation {
             "give one state a factor > 0",
         ];
         if faults.check_states("factors", &self.factors, help) {
-            faults.check_switching(&self.switching, self.factors.len(), time_unit);
+            faults.check_switching(&self.switching, self.factors.len());
         }
         faults.found
     }
 
-    /// Returns a fault if the state changes so often, compared with `arrivals` \[1/time\], that the
-    /// modulation has no effect on jobs.
+    /// Returns a fault if the state changes much more often than `arrivals` \[1/time\].
     pub fn pace_faults(&self, arrivals: f64, time_unit: &str) -> Vec<Fault> {
         let mut faults = named(time_unit);
         let help = "omit `modulation`: with such fast switching only the mean rate matters";
@@ -79,8 +75,7 @@ impl CommonModulation {
         faults.found
     }
 
-    /// Returns `true` if all values that are computed from a modulation without faults are finite,
-    /// when the arrival rate is `arrivals` \[1/time\].
+    /// Returns `true` if all computed values are finite for this arrival rate \[1/time\].
     pub fn in_range(&self, arrivals: f64) -> bool {
         let fastest = self.relative_factors().into_iter().fold(0.0, f64::max);
         self.process().in_range()

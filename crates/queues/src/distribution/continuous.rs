@@ -10,31 +10,24 @@ pub fn lognormal(mean: f64, scv: f64) -> (f64, f64) {
 
 /// Returns the shape `k` and the scale `s` of the distribution `P(S > x) = exp(−(x/s)^k)`.
 ///
-/// For `x = 1/k`, `E[S] = s Γ(1+x)` and `1 + scv = Γ(1+2x)/Γ(1+x)²`. Because `ln Γ` is convex, this
+/// For `x = 1/k`, `E[S] = s Γ(1+x)` and `1 + scv = Γ(1+2x)/Γ(1+x)²`. As `ln Γ` is convex, this
 /// ratio increases with `x` from 1 and is not bounded.
 pub fn weibull(mean: f64, scv: f64) -> (f64, f64) {
     let target = scv.ln_1p();
     let excess = |x: f64| ln_gamma(1.0 + 2.0 * x) - 2.0 * ln_gamma(1.0 + x) - target;
+    let (mut low, mut high) = (0.0, 1.0);
+    while excess(high) < 0.0 && high < 1e300 {
+        (low, high) = (high, 2.0 * high);
+    }
     let x = match scv {
         // The computed values of `ln Γ(1)` and `ln Γ(2)` may not be exactly 0.
         1.0 => 1.0,
-        _ => increasing_root(excess),
+        _ => bisected(0.0, [low, high], |x| excess(x) < 0.0)[1],
     };
     (1.0 / x, mean / ln_gamma(1.0 + x).exp())
 }
 
-/// Returns the root of a function that is negative at 0 and increases.
-fn increasing_root(function: impl Fn(f64) -> f64) -> f64 {
-    let (mut low, mut high) = (0.0, 1.0);
-    while function(high) < 0.0 && high < 1e300 {
-        (low, high) = (high, 2.0 * high);
-    }
-    let [_, root] = bisected(0.0, [low, high], |x| function(x) < 0.0);
-    root
-}
-
-/// Returns `E[S^r]` of the bounded Pareto distribution on `[low, high]`, where
-/// `P(S > x) ∝ x^−α − high^−α`.
+/// Returns `E[S^r]` of the bounded Pareto distribution, where `P(S > x) ∝ x^−α − high^−α`.
 ///
 /// Let `φ(z) = (e^z − 1)/z` with `φ(0) = 1`, and let `ρ = ln(high/low)`. Then `E[S^r]` is equal to
 /// `low^r φ((r−α)ρ) / φ(−αρ)` for every shape `α > 0`, even if `α = r`.
@@ -47,8 +40,7 @@ pub(super) fn pareto_scv(shape: f64, low: f64, high: f64) -> f64 {
     let range = (high / low).ln();
     let z = [0.0, 1.0, 2.0].map(|r| (r - shape) * range);
     if range * shape.max(1.0) < 1.0 {
-        // `φ(z)` is equal to `e^(z/2) sinh(z/2)/(z/2)`. The first factors cancel exactly, so a
-        // narrow distribution does not lose the digits that it would lose in the general formula.
+        // `φ(z) = e^(z/2) sinh(z/2)/(z/2)`, and the first factors cancel: no digits are lost.
         let [a, b, c] = z.map(ln_sinhc);
         return (a - 2.0 * b + c).exp_m1();
     }
@@ -56,7 +48,6 @@ pub(super) fn pareto_scv(shape: f64, low: f64, high: f64) -> f64 {
     ((c / b) * (a / b) - 1.0).max(0.0)
 }
 
-/// Returns `φ(z) = (e^z − 1)/z`, which is 1 at 0.
 fn relative_growth(z: f64) -> f64 {
     if z == 0.0 { 1.0 } else { z.exp_m1() / z }
 }

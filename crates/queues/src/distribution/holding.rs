@@ -11,7 +11,6 @@ pub struct HoldingTime {
     run: SizeDistribution,
 }
 
-/// If a sum has more stages than this, it is not represented as a phase-type distribution.
 const MOST_STAGES: usize = 200;
 
 impl HoldingTime {
@@ -121,7 +120,6 @@ mod tests {
         ]
     }
 
-    /// Uses the equations `m_k = 1/μ_k + q_k m_{k+1}` and `s_k = 2 m_k/μ_k + q_k s_{k+1}`.
     fn moments(law: &PhaseType) -> (f64, f64) {
         let (mut mean, mut square) = (0.0, 0.0);
         let (mut next, mut after) = (0.0, 0.0);

@@ -3,7 +3,6 @@ use statrs::function::gamma::ln_gamma;
 
 use super::continuous::{pareto_moment, weibull};
 use super::size::{SizeDistribution, average};
-use synth_core::number::Decimal;
 
 pub(super) fn of_sum(one: &[f64; 5], other: &[f64; 5], k: usize) -> f64 {
     let term = |j: usize| binomial(k as u64, j as u64) * one[j] * other[k - j];
@@ -33,14 +32,9 @@ impl SizeDistribution {
                 let powers = (0..=n).map(|k| low.powi(k) * high.powi(n - k));
                 powers.sum::<f64>() / f64::from(n + 1)
             }
-            Self::Empirical {
-                values,
-                probabilities,
-            } => {
-                let power = |x: &Decimal| x.value().powi(n);
-                average(values, probabilities.as_deref(), |p| p.value(), power)
+            Self::Empirical { .. } => {
+                average(self.weighted(), |p| p.value(), |x| x.value().powi(n))
             }
-            // All other distributions are phase-type.
             _ => f64::NAN,
         }
     }
@@ -50,6 +44,7 @@ impl SizeDistribution {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
+    use synth_core::number::Decimal;
 
     fn number(text: &str) -> Decimal {
         Decimal::parse(text).unwrap()
@@ -113,8 +108,7 @@ mod tests {
 
     #[test]
     fn higher_moments_have_their_closed_forms() {
-        // The moment is `n! p m^n` for a branch and `(n+2)!/2 (m/3)^n` for three stages. For two
-        // stages, where the second one has probability `q`, it follows from the binomial theorem.
+        // It is `n! p m^n` for a branch, `(n+2)!/2 (m/3)^n` for three stages, and binomial for two.
         let exponential = SizeDistribution::Exponential { mean: number("2") };
         let erlang = SizeDistribution::Erlang {
             stages: 3,
@@ -149,8 +143,8 @@ mod tests {
                 assert!((found / exact - 1.0).abs() < 1e-12, "{found} for {exact}");
             }
         }
-        // The moment is `Γ(1 + n/k)` with `k = 1/2`, and
-        // `α L^α (H^(n−α) − L^(n−α)) / ((n−α)(1 − (L/H)^α))` for the bounded Pareto distribution.
+        // For `k = 1/2` it is `Γ(1 + n/k)`, and for bounded Pareto it is
+        // `α L^α (H^(n−α) − L^(n−α)) / ((n−α)(1 − (L/H)^α))`.
         let weibull = SizeDistribution::Weibull {
             mean: number("2"),
             scv: number("5"),

@@ -1,7 +1,5 @@
-//! This module defines the arrival processes of job types.
-//!
-//! Proofs about the load and the stability only depend on the mean rate λ. The index of dispersion
-//! of counts, `lim Var N(t) / E N(t)`, is 1 for a Poisson process.
+//! This module defines the arrival processes of job types. Proofs about the load and the stability
+//! only depend on the mean rate λ.
 
 use nalgebra::{DMatrix, DVector};
 use num_bigint::BigInt;
@@ -109,11 +107,10 @@ impl ArrivalProcess {
 
     /// Returns the index of dispersion of counts, `lim Var N(t) / E N(t)`, which is 1 for Poisson.
     ///
-    /// For a renewal process, it is the squared coefficient of variation of the time between
+    /// For a renewal process, it is the squared coefficient of variation of the times between
     /// arrivals, multiplied by the size of the batches. For batches, it is `E[B²]/E[B]`. For a
-    /// modulated process, it is `1 + 2 Σ_s π_s λ_s h_s / λ`, where `h` is the solution of Poisson's
-    /// equation `Q h = λ − λ_s`, `π h = 0`. The value `h_s` is the expected number of arrivals in
-    /// excess of the mean if the process starts in state `s`.
+    /// modulated process, it is `1 + 2 Σ_s π_s λ_s h_s / λ`, where `Q h = λ − λ_s` and `π h = 0`.
+    /// `h_s` is the expected number of arrivals in excess of the mean from state `s` on.
     pub fn dispersion(&self) -> f64 {
         match self {
             Self::Poisson { .. } => 1.0,
@@ -128,10 +125,9 @@ impl ArrivalProcess {
     /// Returns the stationary distribution of the modulating chain, or `[1]` if there is none.
     pub fn stationary_distribution(&self) -> Vec<f64> {
         match self {
+            // Only a workload that has not been checked can have a reducible chain.
             Self::MarkovModulated { switching, .. } => {
-                let found = stationary(&chain(switching));
-                // Only a workload that has not been checked can have a reducible chain.
-                found.unwrap_or_else(|_| vec![f64::NAN; switching.len()])
+                stationary(&chain(switching)).unwrap_or_else(|_| vec![f64::NAN; switching.len()])
             }
             _ => vec![1.0],
         }
@@ -164,30 +160,29 @@ impl ArrivalProcess {
     }
 
     fn batch_moment(&self, n: i32) -> f64 {
-        let (sizes, probabilities) = match self {
-            Self::Renewal { batch, .. } => return f64::from(*batch).powi(n),
+        let power = |size: &u32| f64::from(*size).powi(n);
+        match self {
+            Self::Renewal { batch, .. } => power(batch),
             Self::Batches {
                 sizes,
-                probabilities,
+                probabilities: Some(p),
                 ..
-            } => (sizes, probabilities),
-            _ => return 1.0,
-        };
-        let powers = sizes.iter().map(|size| f64::from(*size).powi(n));
-        match probabilities {
-            Some(probabilities) => powers.zip(probabilities).map(|(b, p)| p.value() * b).sum(),
-            None => powers.sum::<f64>() / sizes.len() as f64,
+            } => {
+                let pairs = sizes.iter().map(power).zip(p);
+                pairs.map(|(b, p)| p.value() * b).sum()
+            }
+            Self::Batches { sizes, .. } => {
+                sizes.iter().map(power).sum::<f64>() / sizes.len() as f64
+            }
+            _ => 1.0,
         }
     }
 
-    /// Returns the process with `factor` times as many arrivals, or `None` if it is out of range.
-    ///
-    /// The times between arrivals are divided, or the rates of arrivals or batches are multiplied.
-    /// A modulating chain is not changed, because it does not depend on the load.
+    /// Returns the process with `factor` times as many arrivals, or `None` if it is out of range. A
+    /// modulating chain is not changed, because it does not depend on the load.
     pub fn scaled(&self, factor: f64) -> Option<Self> {
         let scaled = |rate: &Decimal| {
             let product = Decimal::new(rate.value() * factor)?;
-            // A positive rate must stay positive.
             ((product > Decimal::ZERO) == (*rate > Decimal::ZERO)).then_some(product)
         };
         let mut process = self.clone();
@@ -203,8 +198,7 @@ impl ArrivalProcess {
         Some(process)
     }
 
-    /// Returns `true` if all values that are computed from a process without faults are positive
-    /// and finite.
+    /// Returns `true` if all computed values of a process without faults are positive and finite.
     pub fn in_range(&self) -> bool {
         let times = match self {
             Self::Renewal { interarrival, .. } => interarrival.in_range(),
@@ -268,8 +262,8 @@ impl ArrivalProcess {
     }
 }
 
-/// The chain must be irreducible. The result is only defined up to a factor, and is computed
-/// without subtractions (Grassmann, Taksar, Heyman, Operations Research 33, 1985).
+/// Computes the distribution of an irreducible chain up to a factor, without subtractions
+/// (Grassmann, Taksar, Heyman, Operations Research 33, 1985).
 fn exact_stationary(switching: &[Vec<Decimal>]) -> Vec<BigRational> {
     let exact = |row: &Vec<Decimal>| row.iter().map(|x| x.exact()).collect();
     let mut q: Vec<Vec<BigRational>> = switching.iter().map(exact).collect();

@@ -1,8 +1,6 @@
-//! This module defines the distributions of the sizes of jobs and of the times between arrivals.
-//!
-//! If an exact result depends on more than the mean, the distribution must be phase-type
-//! ([`SizeDistribution::phases`]). All other distributions can only be simulated. The parameters
-//! are stored as they are written, and all other values are computed when they are needed.
+//! This module defines the distributions of sizes and of the times between arrivals. If an exact
+//! result depends on more than the mean, the distribution must be phase-type
+//! ([`SizeDistribution::phases`]). All other distributions can only be simulated.
 
 use num_rational::BigRational;
 use num_traits::{FromPrimitive, Num};
@@ -133,6 +131,21 @@ impl SizeDistribution {
         self.mean_in(|x| x.exact())
     }
 
+    /// Returns the values of a distribution and their probabilities, if they are given.
+    pub(super) fn weighted(&self) -> (&[Decimal], Option<&[Decimal]>) {
+        match self {
+            Self::Hyperexponential {
+                means,
+                probabilities,
+            } => (means, Some(probabilities)),
+            Self::Empirical {
+                values,
+                probabilities,
+            } => (values, probabilities.as_deref()),
+            _ => (&[], None),
+        }
+    }
+
     /// Returns `E[S]` in a number type, or `None` if it needs more than the four basic operations.
     fn mean_in<N: Num + FromPrimitive>(&self, number: impl Fn(&Decimal) -> N) -> Option<N> {
         Some(match self {
@@ -142,11 +155,9 @@ impl SizeDistribution {
             | Self::Deterministic { mean }
             | Self::Lognormal { mean, .. }
             | Self::Weibull { mean, .. } => number(mean),
-            Self::Hyperexponential {
-                probabilities,
-                means,
-            } => average(means, Some(probabilities), &number, &number),
-            // `E_k = m_k + q_k E_{k+1}`, where `q_k` is the probability that the job continues.
+            Self::Hyperexponential { .. } | Self::Empirical { .. } => {
+                average(self.weighted(), &number, &number)
+            }
             Self::Coxian { means, onward } => {
                 let onward = onward.iter().map(&number).chain([N::zero()]);
                 let stages: Vec<(&Decimal, N)> = means.iter().zip(onward).collect();
@@ -155,10 +166,6 @@ impl SizeDistribution {
             }
             Self::Pareto { .. } => return None,
             Self::Uniform { low, high } => (number(low) + number(high)) / N::from_u8(2)?,
-            Self::Empirical {
-                values,
-                probabilities,
-            } => average(values, probabilities.as_deref(), &number, &number),
         })
     }
 
@@ -171,13 +178,10 @@ impl SizeDistribution {
             | Self::Lognormal { scv, .. }
             | Self::Weibull { scv, .. } => scv.value(),
             Self::Deterministic { .. } => 0.0,
-            Self::Hyperexponential {
-                probabilities,
-                means,
-            } => {
+            Self::Hyperexponential { .. } => {
                 let mean = self.mean();
                 let square = |m: &Decimal| (m.value() / mean).powi(2);
-                2.0 * average(means, Some(probabilities), |p| p.value(), square) - 1.0
+                2.0 * average(self.weighted(), |p| p.value(), square) - 1.0
             }
             Self::Coxian { means, onward } => coxian_square(means, onward, self.mean()) - 1.0,
             Self::Pareto { shape, low, high } => {
@@ -186,13 +190,10 @@ impl SizeDistribution {
             Self::Uniform { low, high } => {
                 ((high.value() - low.value()) / self.mean()).powi(2) / 12.0
             }
-            Self::Empirical {
-                values,
-                probabilities,
-            } => {
+            Self::Empirical { .. } => {
                 let mean = self.mean();
                 let square = |x: &Decimal| (x.value() / mean - 1.0).powi(2);
-                average(values, probabilities.as_deref(), |p| p.value(), square)
+                average(self.weighted(), |p| p.value(), square)
             }
         }
     }
@@ -270,13 +271,11 @@ impl SizeDistribution {
         Some(law)
     }
 
-    /// Returns `true` if all values that are computed from a distribution without faults are
-    /// positive and finite.
+    /// Returns `true` if all computed values of a law without faults are positive and finite.
     pub fn in_range(&self) -> bool {
         let sound = |x: &f64| *x > 0.0 && x.is_finite();
-        let stages = self.phases().is_none_or(|law| {
-            law.rates.iter().all(sound) && law.initial.iter().all(|p| p.is_finite())
-        });
+        let law = self.phases().unwrap_or_default();
+        let stages = law.rates.iter().all(sound) && law.initial.iter().all(|p| p.is_finite());
         // The extreme samples are 12 standard deviations, 700 means, and `1e-20` of the mean.
         let ends = match self {
             Self::Lognormal { mean, scv } => {
@@ -298,10 +297,9 @@ impl SizeDistribution {
     }
 }
 
-/// Returns the sum `Σ p f(x)`, or the average of `f(x)` if `probabilities` is `None`.
+/// Returns `Σ p f(x)`, or the average of `f(x)`, which does not overflow if its sum does.
 pub(super) fn average<N: Num + FromPrimitive>(
-    values: &[Decimal],
-    probabilities: Option<&[Decimal]>,
+    (values, probabilities): (&[Decimal], Option<&[Decimal]>),
     number: impl Fn(&Decimal) -> N,
     f: impl Fn(&Decimal) -> N,
 ) -> N {
@@ -309,16 +307,13 @@ pub(super) fn average<N: Num + FromPrimitive>(
     let values = values.iter().enumerate();
     let terms = values.map(|(n, x)| match probabilities {
         Some(probabilities) => number(&probabilities[n]) * f(x),
-        // The sum can overflow even if the average does not.
         None => f(x) / count(),
     });
     terms.fold(N::zero(), |sum, term| sum + term)
 }
 
-/// Returns the probabilities and the means of two branches with `p₁m₁ = p₂m₂`.
-///
-/// For `x = (scv−1)/(scv+1)`, the probabilities are `p = (1 ± √x)/2`. To avoid cancellation, the
-/// smaller one is computed as `p₂ = 1/((scv+1)(1+√x))`.
+/// Returns the probabilities `p = (1 ± √x)/2` with `x = (scv−1)/(scv+1)` and the means of two
+/// branches with `p₁m₁ = p₂m₂`. To avoid cancellation, `p₂ = 1/((scv+1)(1+√x))`.
 pub(super) fn balanced(mean: f64, scv: f64) -> (Vec<f64>, Vec<f64>) {
     let root = ((scv - 1.0) / (scv + 1.0)).sqrt();
     let probabilities = vec![f64::midpoint(1.0, root), 1.0 / (scv + 1.0) / (1.0 + root)];

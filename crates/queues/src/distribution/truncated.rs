@@ -5,21 +5,19 @@ use statrs::function::gamma::{checked_gamma_lr, checked_gamma_ur};
 
 use super::continuous::{lognormal, pareto_moment, weibull};
 use super::size::{SizeDistribution, average, balanced};
+use synth_core::number::Decimal;
 
 impl SizeDistribution {
-    /// Returns `P(S > a)`, `E[S; S ≤ a]` and `E[S²; S ≤ a]` \[1, time, time²\] for `a > 0`. Returns
-    /// `None` for a Coxian distribution with more than one stage, because there is no closed form.
-    ///
-    /// Each result has the relative precision of the special functions, even if it is very small.
+    /// Returns `P(S > a)`, `E[S; S ≤ a]` and `E[S²; S ≤ a]` \[1, time, time²\] for `a > 0`, with
+    /// the relative precision of the special functions. Returns `None` for a Coxian distribution
+    /// with more than one stage, because there is no closed form.
     pub fn truncated(&self, a: f64) -> Option<[f64; 3]> {
         Some(match self {
             Self::Exponential { mean } => erlang(1, mean.value(), a),
             Self::Erlang { stages, mean } => erlang(*stages, mean.value(), a),
-            Self::Hyperexponential {
-                probabilities,
-                means,
-            } => {
-                let pairs = probabilities.iter().zip(means);
+            Self::Hyperexponential { .. } => {
+                let (means, probabilities) = self.weighted();
+                let pairs = probabilities.unwrap_or_default().iter().zip(means);
                 mixture(pairs.map(|(p, m)| (p.value(), m.value())), a)
             }
             Self::BalancedHyperexponential { mean, scv } => {
@@ -56,17 +54,14 @@ impl SizeDistribution {
                 let square = (top * top + top * low + low * low) / 3.0;
                 [above, chance * f64::midpoint(low, top), chance * square]
             }
-            Self::Empirical {
-                values,
-                probabilities,
-            } => {
-                let weights = probabilities.as_deref();
+            Self::Empirical { .. } => {
                 let parts: [fn(f64, f64) -> f64; 3] = [
                     |x, a| f64::from(x > a),
                     |x, a| if x <= a { x } else { 0.0 },
                     |x, a| if x <= a { x * x } else { 0.0 },
                 ];
-                parts.map(|part| average(values, weights, |p| p.value(), |x| part(x.value(), a)))
+                let value = |x: &Decimal| x.value();
+                parts.map(|part| average(self.weighted(), value, |x| part(x.value(), a)))
             }
         })
     }
@@ -78,11 +73,10 @@ fn gamma(order: f64, x: f64) -> [f64; 2] {
         return [0.0, 1.0];
     }
     let [below, above] = [checked_gamma_lr, checked_gamma_ur].map(|part| part(order, x));
-    // Beyond the range of these functions, `x` is far above the distribution.
     [below.unwrap_or(1.0), above.unwrap_or(0.0)]
 }
 
-/// If a bounded Pareto distribution is truncated at `a`, it is still a bounded Pareto distribution.
+/// A bounded Pareto distribution that is truncated at `a` is still a bounded Pareto distribution.
 fn pareto([shape, low, high]: [f64; 3], a: f64) -> [f64; 3] {
     let top = a.clamp(low, high);
     let within = |from: f64, to: f64| -(shape * (from / to).ln()).exp_m1();
@@ -160,7 +154,6 @@ mod tests {
                     first += below * width;
                     second += 2.0 * x * below * width;
                 }
-                // If there are jumps, this is only accurate to one step of the integration.
                 let near = |found: f64, expected: f64| (found - expected).abs() < 1e-3 * a * a;
                 assert!(near(mean, a * chance - first), "{text} {a}: {mean}");
                 assert!(

@@ -25,10 +25,9 @@ pub fn policy_report<K: Content>(
 
 const MOST: usize = 40;
 
-/// Returns tables of claims, without probabilities and claims about a single server. If a quantity
-/// is only claimed for the whole policy, it is a row of the first table. All other quantities are
-/// columns of the second table, which has a row for each subject. `unmet` returns the assumptions
-/// of a claim that are not met by the workload.
+/// Returns tables of claims, without probabilities and claims about single servers. Quantities that
+/// are only claimed for the whole policy are in the first table, and all others, by subject, in the
+/// second. `unmet` returns the assumptions that are not met by the workload.
 pub fn claims<'a, Q: Quantity>(
     claims: impl IntoIterator<Item = &'a Claim<Q>>,
     unmet: impl Fn(&Claim<Q>) -> ViolatedAssumptions,
@@ -37,15 +36,14 @@ pub fn claims<'a, Q: Quantity>(
         |own: &&Claim<Q>| own.server.is_none() && own.at.is_none() && own.longer_than.is_none();
     let claims = claims.into_iter().filter(is_shown).collect_vec();
     let subject = |own: &Claim<Q>| {
-        let parts = [&own.job_type, &own.batch, &own.job];
-        parts.into_iter().flatten().next().cloned()
+        let part = own.job_type.as_ref().or(own.batch.as_ref());
+        part.or(own.job.as_ref()).cloned()
     };
     let value = |own: &Claim<Q>| (own.value, own.half_width.unwrap_or(0.0));
     let of_parts = claims.iter().filter(|own| subject(own).is_some());
     let of_parts = of_parts.map(|own| own.quantity).unique().collect_vec();
-    let of_all = claims
-        .iter()
-        .filter(|own| !of_parts.contains(&own.quantity));
+    let is_of_all = |own: &&&Claim<Q>| !of_parts.contains(&own.quantity);
+    let of_all = claims.iter().filter(is_of_all);
     let all = table!("Claims", of_all, own => {
         "quantity" => own.quantity.row().label,
         "value" => within(value(own).0, value(own).1),

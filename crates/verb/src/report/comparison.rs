@@ -17,16 +17,14 @@ pub struct KindMeasurements<'a, M, C> {
     /// The fractions that are measured for each part.
     pub shares: &'a [Shares<M, C>],
     /// The counts and their names.
-    pub counts: &'a [(&'static str, CountOfRun<M, C>)],
+    pub counts: &'a [Named<M, C, u64>],
     /// The frequencies per unit of time and their names.
-    pub frequencies: &'a [(&'static str, OfRun<M, C>)],
+    pub frequencies: &'a [Named<M, C, Option<Estimate>>],
     /// Returns the recorded schedule of a run, and removes it from the run.
     pub take_stretch: fn(&mut Run<M, C>) -> Option<Stretch>,
 }
 
-pub(super) type CountOfRun<M, C> = fn(&Run<M, C>) -> u64;
-
-pub(super) type OfRun<M, C> = fn(&Run<M, C>) -> Option<Estimate>;
+pub(super) type Named<M, C, T> = (&'static str, fn(&Run<M, C>) -> T);
 
 /// A fraction that is measured for each part.
 #[derive(Clone, Copy, Debug)]
@@ -71,7 +69,6 @@ pub fn comparison_report<M, C>(
     let source = source.unwrap_or(&header.workload.file);
     let rankings = comparison.rankings.iter();
     let rankings = rankings.sorted_by(|a, b| a.load.total_cmp(&b.load));
-    // The summary is about the highest of the loads at which the most policies have means.
     let at = rankings.max_by_key(|at| at.ranking.order.len());
     let sections = chain!(
         [all.main(), all.ratios()],
@@ -263,10 +260,8 @@ impl<M, C> Compared<'_, M, C> {
             let point = |load: &f64| Some(Point::new(*load, of(run(*load)?)?));
             let points = loads.iter().filter_map(point).collect();
             let mut curve = Curve::new(n, self.comparison.titled(name), points);
-            curve.unstable.clone_from(&loads);
-            curve
-                .unstable
-                .retain(|load| self.comparison.unstable(name, *load));
+            let is_unstable = |load: &&f64| self.comparison.unstable(name, **load);
+            curve.unstable.extend(loads.iter().filter(is_unstable));
             curve
         };
         let curves = self.comparison.names().enumerate().map(curve);
@@ -352,9 +347,7 @@ impl<M, C> Compared<'_, M, C> {
         ]
     }
 
-    /// The value of `stable` is 1 if the policy has means, and 0 if it is unstable.
-    /// `ratio_to_fastest` is the ratio to the fastest policy at this load. Its interval holds
-    /// simultaneously with the other intervals at this load.
+    /// `stable` is 1 with means and 0 if unstable. `ratio_to_fastest` has simultaneous intervals.
     fn numbers(&self) -> Numbers {
         let (mut numbers, time) = (Numbers::new(&["load", "policy", "type"]), self.unit);
         let flag = |is: bool| f64::from(u8::from(is));
@@ -408,8 +401,8 @@ impl<M, C> Compared<'_, M, C> {
         numbers
     }
 
-    /// Returns the ratio of the mean response time to that of the fastest policy at this load, and
-    /// its half-width. It is `None` for the fastest policy.
+    /// Returns the ratio of the mean response times of this cell and of the fastest policy at this
+    /// load, and the half-width. It is `None` for the fastest policy.
     fn to_fastest(&self, cell: &sweep::Cell<M, C>) -> Option<(f64, f64)> {
         let mut rankings = self.comparison.rankings.iter();
         let at = rankings.find(|at| at.load.to_bits() == cell.load.to_bits())?;

@@ -1,8 +1,8 @@
 use std::error::Error;
 
 use csv::Writer;
-/// Writes a table as CSV. If a spreadsheet could evaluate a cell as a formula, an apostrophe is
-/// added at its start.
+
+/// A table in CSV. An apostrophe is added to cells that a spreadsheet could evaluate as a formula.
 pub struct Csv(Writer<Vec<u8>>);
 
 impl Csv {
@@ -13,21 +13,14 @@ impl Csv {
         Ok(table)
     }
 
-    /// Adds a row to the table.
-    ///
-    /// # Errors
-    /// Returns an error if the number of cells is not the same as in the previous rows.
+    /// Adds a row. It is an error if the number of cells is not the same as in the previous rows.
     pub fn row<T: AsRef<str>>(&mut self, cells: impl IntoIterator<Item = T>) -> csv::Result<()> {
         for cell in cells {
             let cell = cell.as_ref();
             // A name such as `-large` is not a formula, unless it contains a call or an operator.
-            let may_be =
-                cell.starts_with(['+', '-']) && cell.contains(['(', '|', '!', '=', '*', '/']);
-            let mark = if may_be || cell.starts_with(['=', '@', '\t', '\r']) {
-                "'"
-            } else {
-                ""
-            };
+            let is_formula = cell.starts_with(['=', '@', '\t', '\r'])
+                || cell.starts_with(['+', '-']) && cell.contains(['(', '|', '!', '=', '*', '/']);
+            let mark = if is_formula { "'" } else { "" };
             self.0.write_field(format!("{mark}{cell}"))?;
         }
         self.0.write_record(None::<&[u8]>)

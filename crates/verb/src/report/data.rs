@@ -17,7 +17,7 @@ pub struct Report {
     pub warnings: Vec<String>,
     /// The tables and figures.
     pub sections: Vec<Section>,
-    /// The terms and explanations of how the numbers were computed, which are only shown on pages.
+    /// The terms that explain how the numbers were computed, which are only shown on pages.
     pub method: Vec<(&'static str, String)>,
     /// The command that reproduces the report, without the files that it is written to.
     pub command: String,
@@ -35,7 +35,7 @@ impl From<String> for Report {
 }
 
 /// The numbers for other programs. Each of them has its keys, the quantity, the value, the ends of
-/// the 95 % interval (which are empty if there is none), and the unit.
+/// the 95 % interval (or empty ones), and the unit.
 #[derive(Clone, Debug, Default)]
 pub struct Numbers {
     /// The names of the keys.
@@ -60,8 +60,8 @@ impl Numbers {
             false => String::new(),
         });
         let keys = keys.iter().map(|own| (*own).to_owned());
-        self.lines
-            .push(chain!(keys, [name], values, [unit]).collect());
+        let line = chain!(keys, [name], values, [unit]);
+        self.lines.push(line.collect());
     }
 
     /// Adds the median and the 95th and 99th percentiles of a quantity.
@@ -178,8 +178,7 @@ macro_rules! table {
     }};
 }
 
-/// Adds several numbers with the same keys. Each of them has its own quantity and unit (see
-/// [`Numbers::add`](crate::report::Numbers::add)).
+/// Calls [`Numbers::add`](crate::report::Numbers::add) for several quantities with the same keys.
 #[macro_export]
 macro_rules! numbers {
     ($numbers:expr, $keys:expr => { $($of:expr => $value:expr),* $(,)? }) => {
@@ -264,9 +263,7 @@ impl Cell {
 }
 
 pub(super) struct Shown {
-    /// The head of each column, and `true` if the column contains text.
     pub heads: Vec<(String, bool)>,
-    /// The text of each cell, and its class in the style sheet.
     pub rows: Vec<Vec<(String, &'static str)>>,
 }
 
@@ -283,7 +280,7 @@ impl Section {
         }
     }
 
-    /// Creates a section with those of the figures that are not `None`. It is only shown on pages.
+    /// Creates a section with the figures that are not `None`. It is only shown on pages.
     pub fn of_figures(
         title: impl Into<String>,
         note: impl Into<String>,
@@ -310,14 +307,10 @@ impl Section {
         self.rows.is_empty() && self.figures.is_empty() && is_silent
     }
 
-    /// Returns the heads and the cells as they are displayed. Columns without any value are
-    /// omitted.
+    /// Returns the heads and the cells as they are displayed, without columns that have no value.
     pub(super) fn shown(&self) -> Shown {
         let cells = |n: usize| self.rows.iter().filter_map(move |row| row.get(n));
-        let mut shown = Shown {
-            heads: Vec::new(),
-            rows: vec![Vec::new(); self.rows.len()],
-        };
+        let (mut heads, mut rows) = (Vec::new(), vec![Vec::new(); self.rows.len()]);
         for (n, column) in self.columns.iter().enumerate() {
             if cells(n).all(Cell::is_blank) {
                 continue;
@@ -333,23 +326,20 @@ impl Section {
                 }
             };
             let is_words = column.unit.is_empty();
-            shown
-                .heads
-                .push((format!("{}{unit}", column.name), is_words));
-            for (own, row) in shown.rows.iter_mut().zip(&self.rows) {
-                let class = match row.get(n) {
+            heads.push((format!("{}{unit}", column.name), is_words));
+            for (own, row) in rows.iter_mut().zip(&self.rows) {
+                let cell = row.get(n);
+                let class = match cell {
                     Some(Cell::Best(_)) => "best",
                     Some(Cell::Text(_)) if is_words => "words",
                     Some(Cell::Text(_)) => "none",
                     _ => "",
                 };
-                let text = row
-                    .get(n)
-                    .map_or(String::new(), |cell| cell.text(&column.unit, factor));
+                let text = cell.map_or(String::new(), |cell| cell.text(&column.unit, factor));
                 own.push((text, class));
             }
         }
-        shown
+        Shown { heads, rows }
     }
 
     pub(super) fn keys(&self) -> Vec<&(String, Picture)> {

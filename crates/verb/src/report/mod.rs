@@ -10,7 +10,6 @@ mod page;
 pub mod plot;
 mod run;
 mod text;
-mod unit;
 mod validity;
 
 pub use self::csv::Csv;
@@ -19,13 +18,12 @@ pub use comparison::{KindMeasurements, Shares, comparison_report};
 pub use data::{Cell, Column, Numbers, Report, Section};
 pub use number::{
     below, change, counted, decimals, estimate, length, list, load, number, percent, percentage,
-    readable_unit, span, within,
+    readable, readable_unit, span, within,
 };
 pub use outcomes::{Outcomes, PolicyValues, QuantityColumn};
 pub use run::{classes, run_report, schedules, verdict_table};
 pub use synth_simulation::sweep::quoted;
 pub use text::{WIDTH, wrap};
-pub use unit::readable;
 pub use validity::valid_report;
 
 pub(crate) fn entry<K: PartialEq, V: Default>(list: &mut Vec<(K, V)>, key: K) -> &mut V {

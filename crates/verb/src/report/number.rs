@@ -1,8 +1,7 @@
 use synth_core::number::seconds_in;
 use synth_simulation::Estimate;
 
-/// Formats a number with four significant digits, and without an exponent if it is readable. NaN is
-/// a dash.
+/// Formats a number with four significant digits, if possible without an exponent. NaN is a dash.
 pub fn number(value: f64) -> String {
     let magnitude = value.abs();
     if value == 0.0 {
@@ -11,24 +10,20 @@ pub fn number(value: f64) -> String {
         "–".into()
     } else if value.is_infinite() {
         "∞".into()
-    } else if !(1e-4..1e7).contains(&magnitude) {
-        format!("{value:.3e}")
     } else {
-        fixed(value, 3)
+        let rounded = format!("{value:.3e}");
+        if !(1e-4..1e7).contains(&magnitude) {
+            return rounded;
+        }
+        let power = rounded
+            .rsplit_once('e')
+            .map(|(_, power)| power.parse::<i64>());
+        let decimals = (3 - power.and_then(Result::ok).unwrap_or(0)).max(0) as usize;
+        format!("{value:.decimals$}")
     }
 }
 
-fn fixed(value: f64, digits: usize) -> String {
-    let rounded = format!("{value:.digits$e}");
-    let power = rounded
-        .rsplit_once('e')
-        .and_then(|(_, power)| power.parse::<i64>().ok());
-    let decimals = (digits as i64 - power.unwrap_or(0)).max(0) as usize;
-    format!("{value:.decimals$}")
-}
-
-/// Returns the number of significant decimal places if the interval has this half-width, or `None`
-/// if it is 0.
+/// Returns the number of decimal places for an interval of this half-width, or `None` if it is 0.
 pub fn decimals(width: f64) -> Option<usize> {
     (width > 0.0).then(|| (1 - width.log10().floor() as i64).clamp(0, 9) as usize)
 }
@@ -36,12 +31,11 @@ pub fn decimals(width: f64) -> Option<usize> {
 /// Formats a lower bound with four digits. It is rounded down.
 pub fn below(bound: f64) -> String {
     let power = bound.log10().floor() - 3.0;
-    // As in `number`, an integer below `1e7` keeps all of its digits.
     let power = if bound < 1e7 { power.min(0.0) } else { power };
     number((bound - 0.5 * 10_f64.powf(power)).max(0.0))
 }
 
-/// Formats an estimate as `mean ± half-width`, with only the significant digits.
+/// Formats an estimate as `mean ± half-width` with its significant digits.
 pub fn estimate(estimate: Option<Estimate>) -> String {
     estimate.map_or("–".into(), |e| within(e.mean, e.half_width))
 }
@@ -113,46 +107,55 @@ pub fn counted(count: f64, noun: &str) -> String {
     }
 }
 
-/// Formats a duration \[s\] in a readable unit.
-pub fn length(seconds: f64) -> String {
-    let units = [("d", 86_400.0), ("h", 3600.0), ("min", 60.0)];
-    match units.into_iter().find(|(_, own)| seconds >= 1.95 * own) {
-        Some((name, own)) => {
-            let count = seconds / own;
-            let digits = usize::from(count < 9.95);
-            format!("{count:.digits$} {name}")
-        }
-        None => format!("{seconds:.0} s"),
-    }
+fn long_unit(seconds: f64) -> Option<(&'static str, f64)> {
+    let mut units = [("d", 86_400.0), ("h", 3600.0), ("min", 60.0)].into_iter();
+    units.find(|(_, own)| seconds >= 1.95 * own)
 }
 
-/// The units of time, with their length in seconds and the smallest multiple that is shown in them.
-pub(super) const UNITS: [(&str, f64, f64); 5] = [
-    ("d", 86_400.0, 1.95),
-    ("h", 3600.0, 1.95),
-    ("min", 60.0, 1.95),
-    ("s", 1.0, 0.5),
-    ("ms", 1e-3, 0.0),
-];
+/// Formats a duration \[s\] in a readable unit.
+pub fn length(seconds: f64) -> String {
+    let Some((name, own)) = long_unit(seconds) else {
+        return format!("{seconds:.0} s");
+    };
+    let count = seconds / own;
+    let digits = usize::from(count < 9.95);
+    format!("{count:.digits$} {name}")
+}
 
 /// Returns a readable unit for a time in `unit`, and the factor to convert it.
 pub fn readable_unit(time: f64, unit: &str) -> (&str, f64) {
     let Some(second) = seconds_in(unit).filter(|_| time > 0.0) else {
         return (unit, 1.0);
     };
-    let fits = |(_, own, least): &&(&str, f64, f64)| time * second >= least * own;
-    let (name, own, _) = UNITS.iter().find(fits).unwrap_or(&UNITS[4]);
+    let seconds = time * second;
+    let (name, own) = match long_unit(seconds) {
+        Some(unit) => unit,
+        None if seconds >= 0.5 => ("s", 1.0),
+        None => ("ms", 1e-3),
+    };
     (name, second / own)
+}
+
+/// Returns a readable unit for the median of the times, and the factor to convert them. The unit is
+/// kept if its length is not known, or if the longest time has one to four digits before the point.
+pub fn readable(own: &str, times: impl Iterator<Item = f64>) -> (String, f64) {
+    let positive = times.filter(|time| time.is_finite() && *time > 0.0);
+    let mut times: Vec<f64> = positive.collect();
+    times.sort_by(f64::total_cmp);
+    let is_kept = times.last().is_none_or(|most| (0.1..9999.5).contains(most));
+    let (unit, factor) = match is_kept {
+        true => (own, 1.0),
+        false => readable_unit(times[times.len() / 2], own),
+    };
+    (unit.to_owned(), factor)
 }
 
 /// Formats a time and the half-width of its interval (or 0) in a readable unit, such as `3.1 h`.
 pub fn span((mean, half_width): (f64, f64), unit: &str) -> String {
-    if seconds_in(unit).is_none() || mean.is_nan() || mean <= 0.0 {
-        return format!("{} {unit}", within(mean, half_width));
-    }
     let (name, factor) = readable_unit(mean, unit);
+    let is_plain = seconds_in(unit).is_none() || mean.is_nan() || mean <= 0.0;
     let [mean, half_width] = [mean, half_width].map(|time| time * factor);
-    if half_width > 0.0 {
+    if is_plain || half_width > 0.0 {
         return format!("{} {name}", within(mean, half_width));
     }
     let digits = if mean < 9.95 { 2 } else { 1 };
@@ -171,6 +174,23 @@ mod tests {
         assert_eq!(span((0.02, 0.001), "s"), "20.0 ± 1.0 ms");
         assert_eq!(span((3.0, 0.0), "slot"), "3.000 slot");
         assert_eq!(span((0.0, 0.0), "h"), "0 h");
+    }
+
+    #[test]
+    fn numbers_of_a_table_have_one_to_four_digits_before_the_point() {
+        for (own, times, expected, first) in [
+            ("s", vec![225_391.0, 77_710.0], "d", "2.609"),
+            ("s", vec![13_344.0, 120.0, 40_000.0], "h", "3.707"),
+            ("s", vec![36.8, 9999.0], "s", "36.80"),
+            ("h", vec![0.01, 0.02], "s", "36.00"),
+            ("h", vec![0.5, 0.01], "h", "0.5000"),
+            ("slot", vec![1e9], "slot", "1.000e9"),
+            ("s", vec![0.0, f64::NAN], "s", "0"),
+        ] {
+            let (unit, factor) = readable(own, times.iter().copied());
+            let found = (&*unit, number(factor * times[0]));
+            assert_eq!(found, (expected, first.into()), "{times:?}");
+        }
     }
 
     #[test]
@@ -225,11 +245,10 @@ mod tests {
     #[test]
     fn estimates_show_significant_digits() {
         let shown = |mean, half_width| {
+            let exact = Estimate::exact(mean);
             estimate(Some(Estimate {
-                mean,
                 half_width,
-                standard_error: 1.0,
-                freedom: 31.0,
+                ..exact
             }))
         };
         assert_eq!(shown(36.8107, 0.156), "36.81 ± 0.16");

@@ -22,7 +22,6 @@ impl Report {
             sections: sections.map(|own| (own, own.shown(), own.keys())).collect(),
             tool: concat!("synth ", env!("CARGO_PKG_VERSION")),
         };
-        // Remove the trailing spaces and the empty lines that are created by the template.
         let text = page.render()?;
         let lines = text.lines().map(str::trim_end).filter(|l| !l.is_empty());
         Ok(lines.map(|line| format!("{line}\n")).collect())

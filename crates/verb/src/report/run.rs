@@ -6,9 +6,8 @@ use crate::{cells, table};
 use synth_core::artifact::{Claim, Quantity};
 use synth_simulation::{Ending, Health, Judgement, Run, Stretch, Verdict};
 
-/// Returns the report on a run, and the verdicts on the claims if there are any. `overall` contains
-/// the other measurements of the run. `is_percentile` returns `true` if a claim is a percentile; in
-/// this case, the fraction below the percentile was measured.
+/// Returns the report on a run with its other measurements (`overall`) and the verdicts on claims.
+/// For a claim that `is_percentile`, the fraction below the percentile was measured.
 pub fn run_report<M, C, Q: Quantity>(
     unit: &str,
     run: &Run<M, C>,
@@ -40,26 +39,22 @@ pub(super) fn ending(ending: Ending) -> &'static str {
 }
 
 fn heading<M, C>(unit: &str, run: &Run<M, C>) -> String {
+    let [time, warm_up] = [run.simulated_time, run.warm_up].map(|time| span((time, 0.0), unit));
     let scale = format!(
-        "{}: {} events, {} simulated in {} replications, seed {}",
+        "{}: {} events, {time} simulated in {} replications, seed {}",
         ending(run.ending),
         run.events,
-        span((run.simulated_time, 0.0), unit),
         run.replications.len(),
         run.seed
     );
-    match (run.health, &run.unsettled) {
-        (Health::Settled, _) => format!(
-            "{scale}; a warm-up of {} was discarded.",
-            span((run.warm_up, 0.0), unit)
+    let why = run.unsettled.as_ref().map(|why| format!(" ({why})"));
+    match run.health {
+        Health::Settled => format!("{scale}; a warm-up of {warm_up} was discarded."),
+        Health::Unsettled => format!(
+            "NOT CONVERGED: the run is too short for means{}; increase --events or --time. {scale}.",
+            why.unwrap_or_default()
         ),
-        (Health::Unsettled, Some(why)) => format!(
-            "NOT CONVERGED: the run is too short for means ({why}); increase --events or --time. {scale}."
-        ),
-        (Health::Unsettled, None) => format!(
-            "NOT CONVERGED: the run is too short for means; increase --events or --time. {scale}."
-        ),
-        (Health::Unstable, _) => format!(
+        Health::Unstable => format!(
             "UNSTABLE: the number of jobs in the system grows steadily, so there is no mean. {scale}."
         ),
     }
@@ -82,12 +77,10 @@ pub fn classes<M, C>(unit: &str, run: &Run<M, C>) -> Section {
         "" => own.grows.then_some("grows"),
     });
     let [p95, p99] = [1, 2].map(|n| place(run.percentiles, n));
-    let wait = place(run.waiting_percentiles, 1);
-    let (waits, mean) = (cells![run.mean_waiting, wait], run.mean_response);
+    let (wait, mean) = (place(run.waiting_percentiles, 1), run.mean_response);
     let others = cells![mean, p95, p99, "", run.mean_number, "", ""];
-    section
-        .rows
-        .push(cells!["all"; waits.into_iter().chain(others)]);
+    let total = cells!["all", run.mean_waiting, wait; others];
+    section.rows.push(total);
     section
 }
 
@@ -97,8 +90,8 @@ pub fn verdict_table<Q: Quantity>(
     is_percentile: fn(&Claim<Q>) -> bool,
 ) -> Section {
     let subject = |own: &Judgement<Q>| own.claim.job_type.clone().or(own.claim.batch.clone());
-    let examined = verdicts.iter();
-    let examined = examined.filter(|own| own.verdict != Verdict::NotExamined);
+    let is_examined = |own: &&Judgement<Q>| own.verdict != Verdict::NotExamined;
+    let examined = verdicts.iter().filter(is_examined);
     let examined = examined.sorted_by_key(|own| subject(own).is_some());
     let mut section = table!("Claims", examined, own => {
         "claim" => name(&own.claim),

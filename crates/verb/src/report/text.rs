@@ -6,10 +6,8 @@ use super::data::{Report, Section};
 /// The default width of the text, in characters.
 pub const WIDTH: usize = 100;
 
-/// The words in a cell are not wrapped into lines shorter than this.
 const NARROWEST: usize = 16;
 
-/// The maximum number of columns that are repeated if a wide table is continued below.
 const KEYS: usize = 2;
 
 const PADDING: usize = 3;
@@ -27,40 +25,31 @@ impl Report {
 }
 
 impl Section {
-    /// Returns the section as text. Except for its `lines`, all text is wrapped at `width`
-    /// characters.
+    /// Returns the section as text, which is wrapped at `width` characters except for its `lines`.
     pub fn text(&self, width: usize) -> String {
         if self.is_empty() {
             return String::new();
         }
-        let title = wrap(&self.title, width);
         let shown = self.shown();
-        let columns = shown
-            .heads
-            .iter()
-            .enumerate()
-            .map(|(n, (head, is_words))| Lines {
-                cells: chain!(
-                    [head.clone()],
-                    shown.rows.iter().map(|row| row[n].0.clone())
-                )
-                .collect(),
-                is_words: *is_words,
-            });
+        let columns = shown.heads.into_iter().enumerate();
+        let columns = columns.map(|(n, (head, is_words))| {
+            let cells = shown.rows.iter().map(|row| row[n].0.clone());
+            let cells = chain!([head], cells).collect();
+            Lines { cells, is_words }
+        });
         let columns = columns.collect_vec();
         let table = match columns.is_empty() {
             true => String::new(),
             false => table(&columns, width + 1),
         };
-        let lines = self.lines.join("\n");
-        let body = [table, lines].into_iter().filter(|own| !own.is_empty());
-        let titled = chain!(Some(title).filter(|own| !own.is_empty()), body).join("\n");
+        let parts = [wrap(&self.title, width), table, self.lines.join("\n")];
+        let titled = parts.iter().filter(|own| !own.is_empty()).join("\n");
         let notes = self.notes.iter().map(|note| wrap(note, width)).join("\n");
         paragraphs([titled, notes])
     }
 }
 
-pub(super) fn paragraphs(texts: impl IntoIterator<Item = String>) -> String {
+fn paragraphs(texts: impl IntoIterator<Item = String>) -> String {
     texts.into_iter().filter(|own| !own.is_empty()).join("\n\n")
 }
 
@@ -77,8 +66,8 @@ impl Lines {
     }
 }
 
-/// If the table is wider than `most`, its heads and texts are wrapped. If this is not enough, the
-/// columns that do not fit follow below, next to the columns that name the rows. No cell is cut.
+/// If the table is wider than `most`, its heads and texts are wrapped, except for the first column,
+/// and the other columns follow below, next to the columns that name the rows. No cell is cut.
 fn table(columns: &[Lines], most: usize) -> String {
     let shown = wrapped(columns, most);
     let keys = shown.iter().take_while(|own| own.is_words).count();
@@ -106,7 +95,6 @@ fn wrapped(columns: &[Lines], most: usize) -> Vec<Lines> {
         let cells = column.cells[1..].iter().map(|cell| width(cell));
         column.cells[0] = wrap(&column.cells[0], cells.max().unwrap_or(0));
     }
-    // The first column names the rows and is not wrapped.
     let all = total(&columns);
     let words = columns.iter_mut().skip(1).filter(|own| own.is_words);
     let words: Vec<&mut Lines> = words.collect();
@@ -139,38 +127,29 @@ fn width(cell: &str) -> usize {
     lines.max().unwrap_or(0)
 }
 
-/// Wraps a text between words, so that each line has at most `most` characters. A longer word is on
-/// a line of its own.
+/// Wraps a text between words, so that each line has at most `most` characters, or one longer word.
 pub fn wrap(text: &str, most: usize) -> String {
-    text.split('\n')
-        .map(|line| wrap_line(line, most))
-        .join("\n")
-}
-
-fn wrap_line(text: &str, most: usize) -> String {
-    let (mut wrapped, mut length) = (String::new(), 0);
-    for word in text.split(' ') {
-        let more = word.chars().count();
-        if length > 0 {
-            let fits = length + 1 + more <= most;
-            wrapped.push(if fits { ' ' } else { '\n' });
-            length = if fits { length + 1 } else { 0 };
+    let wrap_line = |text: &str| {
+        let (mut wrapped, mut length) = (String::new(), 0);
+        for word in text.split(' ') {
+            let more = word.chars().count();
+            if length > 0 {
+                let fits = length + 1 + more <= most;
+                wrapped.push(if fits { ' ' } else { '\n' });
+                length = if fits { length + 1 } else { 0 };
+            }
+            wrapped.push_str(word);
+            length += more;
         }
-        wrapped.push_str(word);
-        length += more;
-    }
-    wrapped
+        wrapped
+    };
+    text.split('\n').map(wrap_line).join("\n")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::{cells, table};
-
-    fn widest(text: &str) -> usize {
-        let widths = text.lines().map(|line| line.chars().count());
-        widths.max().unwrap_or(0)
-    }
 
     #[test]
     fn wraps_words_but_not_numbers() {
@@ -185,7 +164,7 @@ mod tests {
         assert_eq!(wide.lines().count(), 4, "{wide}");
         assert!(wide.contains("E[T] [s]") && !wide.contains("not known"));
         let narrow = section.text(50);
-        assert!(widest(&narrow) <= 50, "{narrow}");
+        assert!(width(&narrow) <= 50, "{narrow}");
         assert!(narrow.contains("36.81 ± 0.16"), "{narrow}");
         assert_eq!(narrow.lines().count(), 5, "{narrow}");
     }
@@ -198,7 +177,7 @@ mod tests {
         let row = [(1234.5, 12.3); 9].map(Into::into);
         section.rows.push(cells!["first-fit"; row]);
         let text = section.text(80);
-        assert!(widest(&text) <= 80, "{text}");
+        assert!(width(&text) <= 80, "{text}");
         assert_eq!(text.matches("1234 ± 12").count(), 9, "{text}");
         assert_eq!(text.matches("first-fit").count(), 2, "{text}");
     }
@@ -213,24 +192,13 @@ mod tests {
             "jobs [#]" => count,
         });
         let text = section.text(100);
-        let rows: Vec<Vec<&str>> = text
-            .lines()
-            .skip(2)
-            .map(|own| {
-                own.split("  ")
-                    .map(str::trim)
-                    .filter(|own| !own.is_empty())
-                    .collect()
-            })
-            .collect();
-        assert_eq!(
-            rows[0],
-            ["a", "2.000", "0.727 [0.650, 0.810]", "12.5", "12"]
-        );
-        assert_eq!(
-            rows[1],
-            ["a", "24.00", "0.727 [0.650, 0.810]", "< 0.1", "3"]
-        );
+        let cells = |line: &'_ str| {
+            let cells = line.split("  ").map(str::trim);
+            cells.filter(|own| !own.is_empty()).join("; ")
+        };
+        let rows: Vec<String> = text.lines().skip(2).map(cells).collect();
+        assert_eq!(rows[0], "a; 2.000; 0.727 [0.650, 0.810]; 12.5; 12");
+        assert_eq!(rows[1], "a; 24.00; 0.727 [0.650, 0.810]; < 0.1; 3");
         assert!(text.contains("wait [h]"), "{text}");
     }
 }

@@ -4,9 +4,7 @@ use super::{Report, counted, entry};
 use crate::table;
 use synth_core::artifact::{Checked, Content, Grounds, Quantity as _};
 
-/// Returns the report on a policy that was accepted by the checker: the statements that were
-/// derived again, judged for plausibility, or taken on trust. `about` describes the subjects of the
-/// claims, such as `3 types`.
+/// Returns the report on an accepted policy. `about` describes the subjects of the claims.
 pub fn valid_report<K: Content>(checked: &Checked<K>, about: &str) -> Report {
     let claims = checked.artifact().claims.iter().zip(checked.grounds());
     let claims = claims.map(|(claim, grounds)| (claim.quantity.row().label.to_owned(), *grounds));
@@ -31,7 +29,8 @@ pub fn valid_report<K: Content>(checked: &Checked<K>, about: &str) -> Report {
         }).join(", "),
     });
     let count = |is: fn(&Grounds) -> bool| checked.grounds().iter().filter(|own| is(own)).count();
-    let changed = "The file was changed after it was written; the changes are accepted.".to_owned();
+    let changed = "The file was changed after it was written; the changes are accepted.";
+    let changed = checked.is_changed().then_some(changed.to_owned());
     Report {
         summary: vec![format!(
             "valid: {} about {about}, {} derived again, {} judged for plausibility, {} taken on trust",
@@ -40,11 +39,7 @@ pub fn valid_report<K: Content>(checked: &Checked<K>, about: &str) -> Report {
             count(|own| matches!(own, Grounds::Judged(_))),
             count(|own| matches!(own, Grounds::Trusted(_)))
         )],
-        warnings: checked
-            .is_changed()
-            .then_some(changed)
-            .into_iter()
-            .collect(),
+        warnings: changed.into_iter().collect(),
         sections: vec![section],
         ..Report::default()
     }

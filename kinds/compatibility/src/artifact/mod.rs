@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::workload::{Cluster, ClusterDocument};
 use synth_core::artifact::{
-    self, Accuracy, Content, DistributionProperties, Findings, NoConditions, ViolatedAssumptions,
+    self, Accuracy, Content, Findings, NoConditions, SizeAssumption, ViolatedAssumptions,
     quantities,
 };
 use synth_simulation::QueueMeasure as Measure;
@@ -86,12 +86,11 @@ pub struct Part {
 
 /// Returns the assumptions of a claim that are not met by this workload.
 pub fn unmet(holds_for: &HoldsFor, cluster: &Cluster) -> ViolatedAssumptions {
-    holds_for.unmet(DistributionProperties {
-        exponential: cluster.size().is_exponential(),
-        phase_type: cluster.size().phases().is_some(),
-        independent: true,
-        poisson: true,
-    })
+    let is_met = |assumed| match assumed {
+        SizeAssumption::Exponential => cluster.size().is_exponential(),
+        SizeAssumption::PhaseType => cluster.size().phases().is_some(),
+    };
+    holds_for.unmet(is_met, (true, true))
 }
 
 quantities! {

@@ -84,7 +84,7 @@ pub(crate) fn start_latency(text: &str) -> Result<Decimal, String> {
             "the start latency is {latency}, expected a number ≥ 0"
         )),
         Err(why) => {
-            let help = explained(text, None).unwrap_or_else(|| why.help());
+            let help = explained(text, None).unwrap_or_else(|| why.help.clone());
             Err(format!("{why}; {help}"))
         }
     }

@@ -146,7 +146,7 @@ pub(super) struct Solved {
 impl Solved {
     fn new(queue: &ModulatedQueue<'_>, points: &OfType, budget: &Cell<f64>) -> Option<Self> {
         let cycle = Cycle::new(queue, budget.get())?;
-        budget.set(budget.get() - cycle.work(queue));
+        budget.set(budget.get() - cycle.work);
         let numbers = points.numbers.iter().map(|x| Reward::Above(*x));
         let rewards: Vec<Reward> = [Reward::Jobs].into_iter().chain(numbers).collect();
         let means = cycle.means(&rewards);
@@ -154,7 +154,7 @@ impl Solved {
         let within = times(&cycle, queue, (&points.times, mean), budget);
         means.iter().all(|mean| mean.is_finite()).then(|| Solved {
             mean: means[0],
-            error: f64::EPSILON * cycle.levels(),
+            error: f64::EPSILON * cycle.levels,
             above: pairs(&points.numbers, means[1..].iter().copied()),
             within,
         })

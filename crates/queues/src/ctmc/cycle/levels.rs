@@ -23,36 +23,29 @@
 use nalgebra::{DMatrix, DVector};
 
 use super::{HUGE, Reward, TAIL};
+use crate::ctmc::SolverError;
 use crate::ctmc::modulated::{MEMORY_LIMIT, ModulatedQueue};
-use crate::ctmc::qbd::{
-    Block, ITERATIONS, Level, Qbd, QbdError, add_product, dense, exits, returns,
-};
+use crate::ctmc::qbd::{Block, ITERATIONS, Level, Qbd, add_product, dense, exits, returns};
 use crate::ctmc::sojourn::{Excursions, sojourns};
 
-/// The number of levels per phase up to which the vector is multiplied by `P` for each level.
-/// Beyond this, the powers of `P` are squared.
+/// Beyond this number of levels per phase, the powers of `P` are squared.
 const STEPS: u64 = 64;
-
-type Maker<'a> = Box<dyn Fn(usize) -> Level + 'a>;
 
 /// A process and its solution on the repeating levels.
 pub struct Levels<'a> {
-    level: Maker<'a>,
+    level: Box<dyn Fn(usize) -> Level + 'a>,
     repeats: usize,
-    /// `K`.
+    /// The matrices `K`, `P` and `G`, and the sums `Σ_k P^k K 1` and `Σ_k k P^k K 1`.
     stay: DMatrix<f64>,
-    /// `P`.
     rise: DMatrix<f64>,
-    /// `G`.
     fall: DMatrix<f64>,
-    /// `Σ_k P^k K 1` and `Σ_k k P^k K 1`.
     sums: [DVector<f64>; 2],
     levels: f64,
 }
 
 impl<'a> Levels<'a> {
-    /// Estimates the time \[ns\] for this number of phases and of levels below the repeating
-    /// levels, or returns infinity if there is not enough memory.
+    /// Estimates the time \[ns\] for this number of phases and of levels below the repeating ones.
+    /// It is infinite if there is not enough memory.
     pub fn work(phases: f64, levels: f64) -> f64 {
         if 40.0 * phases * phases <= MEMORY_LIMIT {
             (5.0 + 0.15 * levels) * phases.powi(3) + 1e3 * (levels + phases) + 2e4
@@ -61,31 +54,21 @@ impl<'a> Levels<'a> {
         }
     }
 
-    /// Creates the solution of a queue, where the level is the number of jobs.
-    ///
-    /// # Errors
-    /// Returns an error if the reduction does not converge, or if the sums are not finite.
-    pub fn of_queue(queue: &'a ModulatedQueue<'a>) -> Result<Self, QbdError> {
+    /// Creates the solution of a queue, where the level is the number of jobs. Returns an error if
+    /// the reduction does not converge, or if the sums are not finite.
+    pub fn of_queue(queue: &'a ModulatedQueue<'a>) -> Result<Self, SolverError> {
         let most = queue.max_servers().max(1) as usize;
         Self::new(Box::new(move |q| of_jobs(queue, q.min(most))), most)
     }
 
-    /// Creates the solution of a process.
-    ///
-    /// # Errors
-    /// The errors are the same as for [`Levels::of_queue`].
-    pub fn of_process(process: &'a Qbd) -> Result<Self, QbdError> {
-        let level = |q: usize| {
-            process
-                .boundary
-                .get(q)
-                .unwrap_or(&process.repeating)
-                .clone()
-        };
-        Self::new(Box::new(level), process.boundary.len())
+    /// Creates the solution of a process. The errors are the same as for [`Levels::of_queue`].
+    pub fn of_process(process: &'a Qbd) -> Result<Self, SolverError> {
+        let (boundary, far) = (&process.boundary, &process.repeating);
+        let level = |q: usize| boundary.get(q).unwrap_or(far).clone();
+        Self::new(Box::new(level), boundary.len())
     }
 
-    fn new(level: Maker<'a>, repeats: usize) -> Result<Self, QbdError> {
+    fn new(level: Box<dyn Fn(usize) -> Level + 'a>, repeats: usize) -> Result<Self, SolverError> {
         let far = level(repeats);
         let n = far.phases;
         let [up, local, down] = [&far.up, &far.local, &far.down].map(|block| dense(block, n));
@@ -116,9 +99,12 @@ impl<'a> Levels<'a> {
         for (k, reward) in rewards.iter().enumerate() {
             gains.set_column(k + 1, &self.far(reward));
         }
-        let at = |q: usize, s: usize, k: usize| match k {
-            0 => 1.0,
-            _ => rewards[k - 1].at(q, s),
+        let own = |q: usize, phases: usize, unit: f64| {
+            let at = |s: usize, k: usize| match k {
+                0 => 1.0,
+                _ => rewards[k - 1].at(q, s),
+            };
+            DMatrix::from_fn(phases, rewards.len() + 1, |s, k| unit * at(s, k))
         };
         let mut fall = self.fall.clone();
         let mut unit = 1.0;
@@ -128,8 +114,7 @@ impl<'a> Levels<'a> {
             let below = (self.level)(above - 2);
             let rates = dense(&level.local, level.phases) + product(&level.up, &fall, level.phases);
             let stay = sojourns(&rates, &exits(&level.down, level.phases));
-            let reward = |s, k| unit * at(above - 1, s, k);
-            let own = DMatrix::from_fn(level.phases, gains.ncols(), reward);
+            let own = own(above - 1, level.phases, unit);
             gains = &stay * (own + product(&level.up, &gains, level.phases));
             fall = returns(&stay, &level.down, below.phases);
             let most = gains.amax();
@@ -139,7 +124,7 @@ impl<'a> Levels<'a> {
             (level, above) = (below, above - 1);
         }
         let rates = dense(&level.local, level.phases) + product(&level.up, &fall, level.phases);
-        let own = DMatrix::from_fn(level.phases, gains.ncols(), |s, k| unit * at(0, s, k));
+        let own = own(0, level.phases, unit);
         let cycle = Excursions::new(&rates).law * (own + product(&level.up, &gains, level.phases));
         (1..cycle.len()).map(|k| cycle[k] / cycle[0]).collect()
     }
@@ -179,9 +164,8 @@ impl<'a> Levels<'a> {
     }
 }
 
-/// Returns `Σ_k P^k x`, `Σ_k k P^k x`, and the number of levels until the powers are below
-/// `exp(−TAIL)`.
-fn doubled(p: &DMatrix<f64>, x: DVector<f64>) -> Result<([DVector<f64>; 2], f64), QbdError> {
+/// Returns `Σ_k P^k x`, `Σ_k k P^k x`, and the number of levels until `P^k < exp(−TAIL)`.
+fn doubled(p: &DMatrix<f64>, x: DVector<f64>) -> Result<([DVector<f64>; 2], f64), SolverError> {
     let (mut sum, mut moment) = (x, DVector::zeros(p.nrows()));
     let (mut power, mut count) = (p.clone(), 1.0);
     for _ in 0..ITERATIONS {
@@ -201,14 +185,14 @@ fn doubled(p: &DMatrix<f64>, x: DVector<f64>) -> Result<([DVector<f64>; 2], f64)
         power = &power * &power;
         count *= 2.0;
     }
-    Err(QbdError::no_digit(moment.sum()))
+    Err(SolverError::no_digit(moment.sum()))
 }
 
 fn logarithmic_reduction(
     up: &DMatrix<f64>,
     local: &DMatrix<f64>,
     down: &DMatrix<f64>,
-) -> Result<DMatrix<f64>, QbdError> {
+) -> Result<DMatrix<f64>, SolverError> {
     let stay = sojourns(local, &(up.column_sum() + down.column_sum()));
     let (mut rise, mut fall) = (&stay * up, stay * down);
     let (mut passage, mut risen) = (fall.clone(), rise.clone());
@@ -223,7 +207,7 @@ fn logarithmic_reduction(
             return Ok(passage);
         }
     }
-    Err(QbdError::not_converged("logarithmic reduction"))
+    Err(SolverError::not_converged("logarithmic reduction"))
 }
 
 /// If an edge is a completion, it removes a job only if the server that ends is busy.
@@ -243,10 +227,9 @@ fn of_jobs(queue: &ModulatedQueue<'_>, q: usize) -> Level {
     for (edge, serves) in queue.edges() {
         let (s, t) = (edge.from, edge.to);
         let idle = f64::from(servers[s]) - busy(s);
-        let (taken, stays) = if serves {
-            (busy(s) * queue.service_rate(), idle * queue.service_rate())
-        } else {
-            (0.0, edge.rate)
+        let (taken, stays) = match serves {
+            true => (busy(s) * queue.service_rate(), idle * queue.service_rate()),
+            false => (0.0, edge.rate),
         };
         if taken > 0.0 {
             level.down.push((s, t, taken));

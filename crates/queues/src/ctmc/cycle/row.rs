@@ -1,6 +1,6 @@
 use super::HUGE;
 
-/// A row of a band matrix: the entries from column `first` on. All other entries are 0.
+/// A row of a band matrix: the entries from column `first` on, where all others are 0.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Row {
     pub first: isize,

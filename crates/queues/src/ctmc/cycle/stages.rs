@@ -12,22 +12,20 @@
 //! ```
 //!
 //! where `y_q` is the sum of `f` and the values of the exits, which are known from the later
-//! stages. These systems are solved from the last stage to the first without subtractions. `H_0` is
-//! the transition matrix of the number of jobs at the start of a round. Its stationary distribution
-//! (Grassmann, Taksar, Heyman, Operations Research 33, 1985) is the weight of the rounds.
+//! stages. The systems are solved from the last stage to the first without subtractions. The weight
+//! of the rounds is the stationary distribution of `H_0`, the transition matrix of the number of
+//! jobs at their start (Grassmann, Taksar, Heyman, Operations Research 33, 1985).
 //!
 //! # Practice
-//! If a round starts with many jobs, all servers are always busy, so the distribution of the net
-//! change does not depend on the number of jobs. Very small entries are removed, so the width of
-//! the band is the range of the changes in a round.
+//! If a round starts with many jobs, all servers are always busy, so the net change does not depend
+//! on the number of jobs. Very small entries are removed, so the band is as wide as the changes.
 
 use super::row::{Row, eliminated};
 use super::{Reward, TAIL};
 use crate::ctmc::bisection::bisected;
 use crate::ctmc::modulated::{MEMORY_LIMIT, ModulatedQueue};
 
-/// Probabilities below this multiple of the mean number of arrivals in a round (but at most of 1)
-/// are removed.
+/// Probabilities below this multiple of min(1, mean number of arrivals in a round) are removed.
 const TINY: f64 = 1e-30;
 
 struct Stage {
@@ -54,10 +52,8 @@ pub struct Stages<'a> {
     /// For each stage, the distribution of the net change until state 0 if all servers are busy.
     changes: Vec<Row>,
     levels: usize,
-    /// With at least this many jobs, no server becomes idle before state 0 is entered. It is at
-    /// most the number of levels.
+    /// With at least this many jobs (or all levels), no server is idle before state 0 is entered.
     full: usize,
-    /// The distribution of the number of jobs at the start of a round, up to a factor.
     starts: Vec<f64>,
     tiny: f64,
 }
@@ -84,7 +80,6 @@ impl<'a> Stages<'a> {
         (rounds.work() <= most && rounds.numbers() <= MEMORY_LIMIT).then_some(rounds)
     }
 
-    /// Estimates the time \[ns\] of the solution.
     pub(super) fn work(&self) -> f64 {
         let widths: f64 = self.changes.iter().map(|row| row.values.len() as f64).sum();
         let (down, up) = (-self.changes[0].first as f64, self.changes[0].end() as f64);
@@ -134,10 +129,9 @@ impl<'a> Stages<'a> {
         let (lambda, d) = (self.queue.arrival_rate(), stage.full_speed());
         let half = 0.5 * (stage.leaving + d - lambda);
         let root = (half * half + stage.leaving * lambda).sqrt();
-        let excess = if half > 0.0 {
-            half + root
-        } else {
-            stage.leaving * lambda / (root - half)
+        let excess = match half > 0.0 {
+            true => half + root,
+            false => stage.leaving * lambda / (root - half),
         };
         let pivot = lambda + excess;
         let (up, down) = (lambda / pivot, d / pivot);
@@ -151,9 +145,8 @@ impl<'a> Stages<'a> {
         Some(row)
     }
 
-    /// Returns the rate `ln z` at which the distribution of the levels decays, or `None` if it does
-    /// not decay. `z > 1` is the solution of `F(z) = 1`, where `F` is the generating function of
-    /// the net change in a round in which all servers are busy.
+    /// Returns the rate `ln z` at which the distribution of the levels decays, if it does, where
+    /// `F(z) = 1` for the generating function `F` of the net change if all servers are busy.
     fn decay(&self) -> Option<f64> {
         let lambda = self.queue.arrival_rate();
         let bound = |stage: &Stage| (stage.leaving + stage.full_speed()) / lambda;
@@ -346,11 +339,7 @@ fn stages(queue: &ModulatedQueue<'_>) -> Option<Vec<Stage>> {
     let states = queue.servers().len();
     let stage = |s: usize| Stage {
         servers: queue.servers()[s] as usize,
-        service: if queue.drains(s) {
-            0.0
-        } else {
-            queue.service_rate()
-        },
+        service: queue.independent_rate_of_server(s),
         leaving: 0.0,
         exits: Vec::new(),
         needed_by: usize::MAX,
@@ -387,8 +376,7 @@ fn arrivals_a_round(queue: &ModulatedQueue<'_>, stages: &[Stage]) -> f64 {
     queue.arrival_rate() * length
 }
 
-/// Computes `x_k = y_k + ratio x_{k−1}` until it is tiny, or returns `None` if there are too many
-/// values.
+/// Computes `x_k = y_k + ratio x_{k−1}` until it is tiny. Returns `None` for too many values.
 fn extend(values: &mut Vec<f64>, ratio: f64, tiny: f64) -> Option<()> {
     let mut before = 0.0;
     for v in values.iter_mut() {

@@ -1,15 +1,13 @@
-//! This module computes the probability that a job is still present after time `t`.
-//!
-//! Jobs are served in order of arrival, so a job is not affected by the jobs behind it. With
-//! uniformization, the probability that it is still present after `k` events is computed backwards
-//! from `k − 1`, and the number of events until `t` has a Poisson distribution.
+//! This module computes the probability that a job is still present after time `t`. Jobs are served
+//! in order of arrival, so a job is not affected by the jobs behind it. With uniformization, the
+//! probability that it is still present after `k` events is computed backwards from `k − 1`, and
+//! the number of events until `t` has a Poisson distribution.
 
 use statrs::distribution::{Discrete, Poisson};
 
 use crate::ctmc::modulated::{MEMORY_LIMIT, ModulatedQueue};
 
-/// Returns the probability that a job is still present, by time, by state and by the number of jobs
-/// ahead, or `None` if this needs more than `budget` operations or too much memory.
+/// Returns this probability by time, state and jobs ahead, if it fits in `budget` and memory.
 pub(super) fn staying(
     queue: &ModulatedQueue<'_>,
     times: &[f64],
@@ -53,9 +51,8 @@ pub(super) fn work(queue: &ModulatedQueue<'_>, times: &[f64], ahead: f64) -> f64
 /// Returns the rate of the uniformized events, and the exit rate of each state \[1/time\].
 fn rates(queue: &ModulatedQueue<'_>) -> (f64, Vec<f64>) {
     let states = queue.servers().len();
-    let mut leaving: Vec<f64> = (0..states)
-        .map(|s| queue.independent_service_rate(s))
-        .collect();
+    let own = (0..states).map(|s| queue.independent_service_rate(s));
+    let mut leaving: Vec<f64> = own.collect();
     for (edge, _) in queue.edges() {
         leaving[edge.from] += edge.rate;
     }

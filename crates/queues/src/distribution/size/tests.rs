@@ -32,8 +32,7 @@ fn moments(law: &PhaseType) -> (f64, f64) {
 
 #[test]
 fn stages_have_the_mean_and_variation_of_the_distribution() {
-    // The expected values are `0.3·2 + 0.7·0.5 = 0.95` and `E[S²] = 2(0.3·4 + 0.7·0.25) = 2.75`,
-    // and then `½·0.5 + ½·1.5 = 1` and `E[S²] = 2·0.5·1 + ½·2·1² = 2`.
+    // `0.3·2 + 0.7·0.5 = 0.95`, `E[S²] = 2(0.3·4 + 0.7·0.25) = 2.75`, and `2·0.5·1 + ½·2·1² = 2`.
     let known = [
         (3.0, 1.0),
         (4.0, 1.0 / 3.0),
@@ -59,9 +58,8 @@ fn stages_have_the_mean_and_variation_of_the_distribution() {
     }
 }
 
-/// The expected values are `12 ln(4/3)` and `12/E[S]² − 1` for a bounded Pareto distribution with
-/// shape 1 on `[3, 4]`, `5/2` and `(9/12)/(25/4)` for a uniform distribution on `[1, 4]`, and 3 and
-/// `(1 + 4 + 36)/27 − 1` for the values 1, 2 and 6.
+/// They are `12 ln(4/3)` and `12/E[S]² − 1` for Pareto with shape 1 on `[3, 4]`, `5/2` and
+/// `(9/12)/(25/4)` for uniform on `[1, 4]`, and 3 and `(1 + 4 + 36)/27 − 1` for 1, 2 and 6.
 #[test]
 fn distributions_without_stages_have_mean_and_variation() {
     let pareto = 12.0 * (4.0_f64 / 3.0).ln();

@@ -10,19 +10,17 @@ pub enum Scale {
 /// An axis and its ticks.
 #[derive(Clone, Debug)]
 pub struct Axis {
-    /// The title, which can be empty.
-    pub title: String,
-    /// The minimum value of the axis.
+    pub(super) title: String,
+    /// The minimum value.
     pub low: f64,
-    /// The maximum value of the axis.
+    /// The maximum value.
     pub high: f64,
     scale: Scale,
     pub(super) ticks: Vec<(f64, String)>,
 }
 
 impl Axis {
-    /// Creates an axis from `low` to `high` with round ticks. Both must be positive if the scale is
-    /// logarithmic. If the range is empty, it is made larger.
+    /// Creates an axis from `low` to `high` with round ticks. An empty range is made larger.
     pub fn new(title: &str, scale: Scale, low: f64, high: f64) -> Self {
         let (low, high) = match scale {
             Scale::Log if high < 1.5 * low => (low / 1.25, high * 1.25),
@@ -45,24 +43,15 @@ impl Axis {
     /// Creates an axis that contains the values. A logarithmic scale ignores all values ≤ 0.
     pub fn around(title: &str, scale: Scale, values: impl Iterator<Item = f64>) -> Self {
         let seen = values.filter(|v| v.is_finite() && (scale == Scale::Linear || *v > 0.0));
-        let (low, high) = seen.fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), v| {
-            (a.min(v), b.max(v))
-        });
-        if low > high {
-            return Axis::new(title, scale, 1.0, 10.0);
-        }
-        match scale {
-            Scale::Log => Axis::new(title, scale, low / 1.2, high * 1.2),
-            Scale::Linear => {
-                let margin = 0.06 * (high - low);
-                Axis::new(title, scale, low - margin, high + margin)
-            }
-        }
-    }
-
-    /// Replaces the ticks of the axis.
-    pub fn with_ticks(self, ticks: Vec<(f64, String)>) -> Self {
-        Axis { ticks, ..self }
+        let wider = |(low, high): (f64, f64), v: f64| (low.min(v), high.max(v));
+        let (low, high) = seen.fold((f64::INFINITY, f64::NEG_INFINITY), wider);
+        let margin = 0.06 * (high - low);
+        let (low, high) = match scale {
+            _ if low > high => (1.0, 10.0),
+            Scale::Log => (low / 1.2, high * 1.2),
+            Scale::Linear => (low - margin, high + margin),
+        };
+        Axis::new(title, scale, low, high)
     }
 
     pub(super) fn place(&self, value: f64, [first, last]: [f64; 2]) -> f64 {

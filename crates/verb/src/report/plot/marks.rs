@@ -2,8 +2,8 @@
 
 pub(super) const MOST: usize = 8;
 
-/// The colors are based on Okabe and Ito ("Color Universal Design", 2008). Yellow is darker,
-/// because the background is white. On a dark background, a style sheet replaces them.
+/// The colors are based on Okabe and Ito ("Color Universal Design", 2008), with a darker yellow for
+/// the white background. On a dark background, a style sheet replaces them.
 pub(super) const COLORS: [&str; MOST] = [
     "#0072B2", "#D55E00", "#008A64", "#B8578E", "#9A6B00", "#505050", "#2A93C4", "#7A3FB0",
 ];

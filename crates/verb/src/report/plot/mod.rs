@@ -19,35 +19,27 @@ const INK: &str = "#222222";
 const GRID: &str = "#E0E0E0";
 
 const WIDTH: u32 = 480;
-/// The size of the font. On a phone, a figure is about 360 pixels wide, so a letter is 10.3 pixels
-/// high.
+/// On a phone, a figure is about 360 pixels wide, so a letter is 10.3 pixels high.
 const LETTER: f64 = 13.7;
 const BELOW_MIDDLE: f64 = 4.6;
 
 /// The content of an SVG element, and its size.
 #[derive(Clone, Debug, Default)]
 pub struct Picture {
-    /// The width, in the units of the content.
-    pub width: u32,
-    /// The height, in the same units.
-    pub height: u32,
-    /// The elements.
-    pub body: String,
+    pub(crate) width: u32,
+    pub(crate) height: u32,
+    pub(crate) body: String,
 }
 
 /// A picture with its title, its legend and its description.
 #[derive(Clone, Debug, Default)]
 pub struct Figure {
-    /// The title.
-    pub title: String,
-    /// A description of the content as text.
-    pub description: String,
+    pub(crate) title: String,
+    pub(crate) description: String,
     /// A note that is shown below the picture. It can be empty.
     pub note: String,
-    /// The legend, which contains each label and its key.
-    pub keys: Vec<(String, Picture)>,
-    /// The picture.
-    pub picture: Picture,
+    pub(crate) keys: Vec<(String, Picture)>,
+    pub(crate) picture: Picture,
 }
 
 /// A value and its interval.
@@ -188,26 +180,21 @@ impl Chart {
         if self.curves.iter().all(|curve| curve.points.is_empty()) {
             return None;
         }
-        let mut frame = Frame::new((WIDTH, 300), crosses(&self.curves), &self.across, &self.up);
+        let unstable = self.curves.iter().filter(|own| !own.unstable.is_empty());
+        let crosses = CROSS * unstable.count() as u32;
+        let mut frame = Frame::new((WIDTH, 300), crosses, &self.across, &self.up);
         frame.chart(&self);
         let curves = self.curves.iter().filter(|own| !own.points.is_empty());
-        let keys = curves
-            .clone()
-            .map(|own| (own.label.clone(), key(own.look, own.style)));
+        let key = |own: &Curve| (own.label.clone(), key(own.look, own.style));
         let more = (count > MOST).then(|| format!("{} more are in the table.", count - MOST));
         Some(Figure {
             picture: frame.picture(),
-            keys: keys.collect(),
+            keys: curves.clone().map(key).collect(),
             description: curves.map(Curve::description).join(" "),
             note: more.unwrap_or_default(),
             title: self.title,
         })
     }
-}
-
-fn crosses(curves: &[Curve]) -> u32 {
-    let unstable = curves.iter().filter(|own| !own.unstable.is_empty());
-    unstable.count() as u32 * CROSS
 }
 
 /// Draws each policy as a point. `times` contains a label and two times in `unit`.
@@ -226,11 +213,9 @@ pub fn front([x, y]: [&str; 2], unit: &str, times: &[(String, f64, f64)]) -> Opt
 
 fn key(look: usize, style: Style) -> Picture {
     let across = [(1.0, 8.0), (43.0, 8.0)];
+    let area = [(1.0, 1.0), (43.0, 1.0), (43.0, 15.0), (1.0, 15.0)];
     let mut body = match style {
-        Style::Band => path(
-            &shade(look),
-            [(1.0, 1.0), (43.0, 1.0), (43.0, 15.0), (1.0, 15.0)],
-        ),
+        Style::Band => path(&shade(look), area),
         Style::Dashes => path(&dashed(COLORS[look]), across),
         Style::Marks => path(&stroke(COLORS[look], 2), [(22.0, 0.0), (22.0, 16.0)]),
         Style::Joined | Style::Line => path(&line(look), across),
@@ -238,9 +223,10 @@ fn key(look: usize, style: Style) -> Picture {
     if style.has_marks() {
         body += &symbol(look, (22.0, 8.0));
     }
+    let (width, height) = (44, 16);
     Picture {
-        width: 44,
-        height: 16,
+        width,
+        height,
         body,
     }
 }
@@ -296,13 +282,7 @@ impl<'a> Frame<'a> {
 
     fn line(&mut self, attributes: &str, places: impl IntoIterator<Item = Place>) {
         let places = places.into_iter().map(|place| self.at(place));
-        let places = places.collect_vec();
         self.body += &path(attributes, places);
-    }
-
-    fn text(&mut self, place: Place, (right, down): Place, anchor: &str, content: &str) {
-        let (x, y) = self.at(place);
-        self.body += &text((x + right, y + down), anchor, content);
     }
 
     fn chart(&mut self, chart: &Chart) {
@@ -328,8 +308,8 @@ impl<'a> Frame<'a> {
         for ((at, label), row) in chart.lines.iter().zip(0..) {
             let ends = [chart.up.low, chart.up.high].map(|end| (*at, end));
             self.line(&dashed(INK), ends);
-            let down = f64::from(16 + 20 * row);
-            self.text(ends[1], (6.0, down), "start", label);
+            let (x, y) = self.at(ends[1]);
+            self.body += &text((x + 6.0, y + f64::from(16 + 20 * row)), "start", label);
         }
     }
 
@@ -347,10 +327,12 @@ impl<'a> Frame<'a> {
     }
 
     fn picture(self) -> Picture {
+        let (width, height) = self.size;
+        let body = format!("<g font-size=\"{LETTER}\">\n{}</g>", self.body);
         Picture {
-            width: self.size.0,
-            height: self.size.1,
-            body: format!("<g font-size=\"{LETTER}\">\n{}</g>", self.body),
+            width,
+            height,
+            body,
         }
     }
 }
@@ -377,11 +359,8 @@ fn stroke(color: &str, width: u32) -> String {
 }
 
 fn line(look: usize) -> String {
-    format!(
-        "{} stroke-dasharray=\"{}\"",
-        stroke(COLORS[look], 2),
-        DASHES[look]
-    )
+    let (stroke, dashes) = (stroke(COLORS[look], 2), DASHES[look]);
+    format!("{stroke} stroke-dasharray=\"{dashes}\"")
 }
 
 fn dashed(color: &str) -> String {

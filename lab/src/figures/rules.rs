@@ -50,21 +50,11 @@ fn stable(workload: &Workload, options: &SynthesisOptions) -> VerbResult<Box<Syn
 pub(super) fn tuned(
     workload: &Workload,
     options: &SynthesisOptions,
-<<<<<<< HEAD
-) -> FigureResult<(MsrConfig, Outlook)> {
-    let SynthesisOutcome::Policy(synthesis) = synthesize(workload, options)? else {
-        return Err("there is no policy that is stable for this workload".into());
-    };
+) -> VerbResult<(MsrConfig, Outlook)> {
+    let synthesis = stable(workload, options)?;
     let policy = synthesis.policy;
     let mut outlooks = synthesis.routes.into_iter();
     let outlook = outlooks.find(|own| own.route == policy.route);
-=======
-) -> VerbResult<(MsrConfig, Outlook)> {
-    let synthesis = stable(workload, options)?;
-    let (policy, mut routes) = (synthesis.policy, synthesis.routes.into_iter());
-    let own = routes.find(|r| r.route == policy.route);
-    let outlook = own.and_then(|r| r.outlook);
->>>>>>> trim-7
     Ok((policy, outlook.ok_or("no route has an outlook")?))
 }
 

@@ -173,11 +173,7 @@ impl Arguments {
         fleet: &Fleet,
         sought: Problem,
         caller: &mut Caller<'_>,
-<<<<<<< HEAD
-    ) -> VerbResult<(Solved, Option<BoundDocument>)> {
-=======
-    ) -> VerbResult<(Result<Optimum, OptimumError>, Option<Bound>)> {
->>>>>>> trim-7
+    ) -> VerbResult<(Result<Optimum, OptimumError>, Option<BoundDocument>)> {
         let count = |of: u64| usize::try_from(of).unwrap_or(usize::MAX);
         let limits = OptimumLimits {
             tolerance: self.tolerance,

@@ -33,6 +33,11 @@ const MOST: f64 = 4000.0;
 const FEWEST: usize = 10;
 
 impl Blocks {
+    /// Returns the length of a block \[s\] for a mean wait \[s\]: ten waits, but at least a day.
+    pub fn length(mean_wait: f64) -> f64 {
+        (10.0 * mean_wait).max(86_400.0)
+    }
+
     /// Draws blocks of this length from a window, or of a larger length if there would be too many.
     /// `submits` must be in ascending order and have the same unit. Returns `None` if there are no
     /// jobs, or if fewer than ten blocks fit into the window.

@@ -1,5 +1,3 @@
-//! This module evaluates a log walk-forward: each rule is selected using only the jobs before.
-
 use std::collections::HashMap;
 use std::sync::atomic::AtomicBool;
 
@@ -12,8 +10,7 @@ use super::past::{TrainingPeriod, served};
 use super::point::QueueRule;
 use synth_multiresource::policy::{Backfilling, Estimates as Lengths, Estimator, Policy};
 use synth_traces::replay::{
-    Clock, DecisionState, DemandKinds, Log, LogError, ReplayJob, Speed, Walk, early,
-    replay_workload, resampled,
+    Clock, DecisionState, DemandKinds, Log, LogError, ReplayJob, Speed, Walk, early, resampled,
 };
 
 /// The windows that a log is divided into.
@@ -48,7 +45,6 @@ pub struct WalkForward<'a> {
     log: &'a Log,
     kinds: DemandKinds,
     scene: DecisionState<'a>,
-    shares: Vec<f64>,
     windows: LogWindows,
     goal: SelectionCriteria,
     /// The estimates under the current rule at the start of the first window.
@@ -67,19 +63,17 @@ const FEWEST: usize = 50;
 /// If the load in the past is lower than this, the rules are also tested with this load.
 const BUSY: f64 = 0.85;
 
-/// The total number of jobs that are replayed for all training periods.
+/// The number of jobs in all training periods.
 const REPLAYED: usize = 20_000;
 const PASTS: [usize; 2] = [5, 10];
 
-/// The relative speeds of the training periods (1 for the first one). If a time changes by one
-/// second, the mean may change by several percent, so the result is less random if it is the
-/// average over different speeds.
+/// The relative speeds of the training periods. If a time changes by one second, the mean may
+/// change by several percent, so an average over different speeds is less random.
 const NEAR: [f64; 5] = [1.0, 0.96, 1.04, 0.98, 1.07];
 
 impl<'a> WalkForward<'a> {
     /// Replays a log until the first window, using the current rule. Returns an error if the log is
-    /// too short or if its numbers are too large to be exact. If `interrupt` is set, all work
-    /// stops.
+    /// too short or if its numbers are too large to be exact. Setting `interrupt` stops all work.
     pub fn new(
         log: &'a Log,
         windows: LogWindows,
@@ -87,13 +81,12 @@ impl<'a> WalkForward<'a> {
         interrupt: &'a AtomicBool,
     ) -> Result<Self, LogError> {
         let (kinds, clock) = (DemandKinds::exact(log), Clock::whole(windows.speed));
-        let (fleet, types) = replay_workload(log, &log.jobs, &kinds, clock, 0.0, false)?;
+        let scene = DecisionState::of_log(log, &log.jobs, &kinds, clock)?;
         let second = clock.size(log.tick.per_second() as f64);
         let mut forward = WalkForward {
             log,
             kinds,
-            shares: fleet.envelope().dominant_shares(),
-            scene: DecisionState::promised(&log.jobs, types, fleet, clock),
+            scene,
             windows,
             goal,
             learned: Estimates::new(DAY * second),
@@ -109,8 +102,7 @@ impl<'a> WalkForward<'a> {
             )));
         }
         let (ends, start) = (forward.begin()?.ends().to_vec(), forward.start());
-        let learned = &mut forward.learned;
-        learned.look(&forward.scene, &forward.shares, &ends, start);
+        forward.learned.look(&forward.scene, &ends, start);
         Ok(forward)
     }
 
@@ -122,11 +114,7 @@ impl<'a> WalkForward<'a> {
     }
 
     fn start(&self) -> f64 {
-        self.span() * self.windows.past
-    }
-
-    fn span(&self) -> f64 {
-        self.scene.clock.submit(self.log.span())
+        self.scene.clock.submit(self.log.span()) * self.windows.past
     }
 
     fn rule(&self, choices: Backfilling, estimator: &Estimator) -> Box<dyn Policy> {
@@ -163,21 +151,20 @@ impl<'a> WalkForward<'a> {
     }
 
     /// Evaluates the rules that are selected for each window, and the accuracy of the estimates.
-    /// The `listener` is called with the number of the window and of all windows. Returns an error
-    /// if a rule makes an invalid decision or if there is an interrupt.
+    /// The `listener` is called with the number of the window and of all windows.
     pub fn evaluate_selection(
         &self,
         listener: &mut dyn FnMut(usize, usize),
     ) -> Result<(Vec<JudgedWindow>, WaitsAndSizes, Vec<EstimateAccuracy>), LogError> {
         let (mut walk, mut estimates) = (self.begin()?, self.learned.clone());
-        let span = self.span();
+        let span = self.scene.clock.submit(self.log.span());
         let every = (self.windows.every * self.second).min(span);
         let count = ((span - self.start()) / every).ceil().max(1.0) as usize;
         let (mut windows, mut seen): (Vec<JudgedWindow>, usize) = (Vec::new(), 0);
         for n in 0..count {
             listener(n + 1, count);
             let time = self.start() + n as f64 * every;
-            estimates.look(&self.scene, &self.shares, walk.ends(), time);
+            estimates.look(&self.scene, walk.ends(), time);
             let ended = walk.ends().iter().filter(|end| **end < time).count();
             let (past, choice) = match windows.last() {
                 Some(last) if ended == seen => (last.past, last.choice.clone()),
@@ -203,17 +190,16 @@ impl<'a> WalkForward<'a> {
                 choice,
             });
         }
-        estimates.look(&self.scene, &self.shares, walk.ends(), f64::INFINITY);
+        estimates.look(&self.scene, walk.ends(), f64::INFINITY);
         let worth = estimates.worth(self.log, self.first());
         Ok((windows, self.served(walk.ends()), worth))
     }
 
-    /// Returns the best rule for the whole log. The errors are those of
-    /// [`evaluate_selection`](Self::evaluate_selection).
+    /// Returns the best rule for the whole log.
     pub fn best(&self) -> Result<ChosenRule, LogError> {
         let (mut walk, mut estimates) = (self.begin()?, self.learned.clone());
         walk.finish()?;
-        estimates.look(&self.scene, &self.shares, walk.ends(), f64::INFINITY);
+        estimates.look(&self.scene, walk.ends(), f64::INFINITY);
         self.choose(&estimates, walk.ends(), f64::INFINITY)
     }
 
@@ -254,7 +240,7 @@ impl<'a> WalkForward<'a> {
         Ok(choose(&self.goal, &pasts, estimates, self.interrupt)?)
     }
 
-    /// If a job has not ended, the estimate of the tree is used as its size. If such jobs were
+    /// Replaces the size of a job that has not ended by the estimate of the tree. If such jobs were
     /// ignored, a rule that does not run long jobs would look good.
     fn as_known(&self, n: usize, end: f64, time: f64, estimates: &Estimates) -> ReplayJob {
         let job = self.log.jobs[n];
@@ -268,8 +254,8 @@ impl<'a> WalkForward<'a> {
         ReplayJob { size, limit, ..job }
     }
 
-    /// Returns the training periods, where every second one consists of random weeks of the past.
-    /// If the load in the past was low, half of them have a speed with a load of [`BUSY`].
+    /// Returns the training periods. Every second one consists of random weeks of the past. If the
+    /// load in the past was low, half of them have a speed with a load of [`BUSY`].
     fn drawn(&self, jobs: Vec<ReplayJob>) -> Vec<(Vec<ReplayJob>, Speed)> {
         let own = self.windows.speed;
         let span = jobs.last().map_or(1.0, |job| job.submit.max(1.0));

@@ -1,4 +1,4 @@
-//! This module contains the verbs `judge`, `advise` and `forecast`.
+//! The verbs `judge`, `advise` and `forecast`.
 
 pub mod advise;
 pub mod forecast;
@@ -45,4 +45,4 @@ pub fn ends(interval: Option<Interval>) -> Option<[f64; 2]> {
     interval.map(|own| [own.low, own.high])
 }
 
-const SEED: u64 = 1;
+pub(crate) const SEED: u64 = 1;

@@ -1,6 +1,3 @@
-//! This module reads QOS, associations and limits from the output of `sacctmgr -P` and `sshare -P`,
-//! which are tables with the separator `|` and the names of the columns in the first line.
-
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 
@@ -11,12 +8,10 @@ use crate::commands::Text;
 use super::text::{Pair, Place, Record, SiteError, TIME, is_one_of, number_or, time, tres, words};
 use super::{Association, LimitSet, Qos, SlurmSite, scope};
 
-/// The columns of a QOS that are not modeled. A column is not reported if it has the value after
-/// the colon, because this value has no effect.
+/// The columns of a QOS that are not modeled, where the value after the colon has no effect.
 const QOS_LEFT: &str = "GrpTRESMins GrpTRESRunMins GrpSubmit GrpWall MaxSubmitPU MaxSubmitPA MaxTRESRunMinsPA \
     MaxTRESRunMinsPU GrpJobsAccrue MaxJobsAccruePU MaxJobsAccruePA MinPrioThres Preempt UsageFactor:1.000000 UsageThres \
     LimitFactor";
-/// The columns of an association that are not modeled.
 const ASSOCIATIONS_LEFT: &str = "GrpSubmit GrpWall GrpTRESMins GrpTRESRunMins MaxSubmit GrpJobsAccrue MaxJobsAccrue MinPrioThresh";
 
 /// The QOS flags that are modeled, or that have no effect on jobs that were already run.
@@ -28,10 +23,8 @@ fn rows(text: &Text, needed: &[&str], help: &str) -> Result<Vec<Record>, SiteErr
     let lines = text.text.lines().enumerate();
     let mut lines = lines.filter(|(_, line)| !line.trim().is_empty());
     let Some((at, first)) = lines.next() else {
-        return Err(SiteError(format!(
-            "{}: the table is empty: {help}",
-            text.name
-        )));
+        let why = format!("{}: the table is empty: {help}", text.name);
+        return Err(SiteError(why));
     };
     // For example, `Def QOS` and `DefaultQOS` are the same column.
     let titles = first.split('|').map(|title| title.replace(' ', ""));
@@ -81,8 +74,8 @@ fn limits(row: &Record, columns: &str, left: &mut Left) -> Result<LimitSet, Site
     Ok(limits)
 }
 
-/// Removes the limits if they are not enforced by Slurm. Otherwise this reports the limits on
-/// resources that are not counted in the replay.
+/// Removes the limits if they are not enforced by Slurm. Otherwise, reports the limits on resources
+/// that are not counted in the replay.
 pub(super) fn drop_unenforced(site: &mut SlurmSite, options: &Record) {
     let storage = |key: &str| options.text(&[&format!("AccountingStorage{key}")]);
     let word = storage("Enforce").unwrap_or("not set");
@@ -169,8 +162,8 @@ pub(super) fn qos(text: &Text, remarks: &mut Vec<String>) -> Result<Vec<Qos>, Si
     qos
 }
 
-/// Reads the associations. The parent of an account is given by the column ParentName. If there is
-/// no such column, it is the last account above the row that has less indentation.
+/// Reads the associations. The parent of an account is in the column ParentName. Without this
+/// column, it is the last account above the row that has less indentation.
 pub(super) fn associations(
     text: &Text,
     cluster: &str,
@@ -184,7 +177,7 @@ pub(super) fn associations(
     let has_shares = rows.iter().any(|row| row.0.iter().any(is_share));
     let mut left = Left::default();
     let mut found: Vec<(Association, Place)> = Vec::new();
-    // The indentation and the name of each account above the current row.
+    // The indentation and the name of each account above the row.
     let mut above: Vec<(usize, String)> = Vec::new();
     for row in rows {
         let other = row.text(&["Cluster"]).filter(|own| *own != cluster);
@@ -262,25 +255,21 @@ fn association(row: &Record, account: &str, left: &mut Left) -> Result<Associati
 fn in_order(found: Vec<(Association, Place)>) -> Result<Vec<Association>, SiteError> {
     let (all, places): (Vec<Association>, Vec<Place>) = found.into_iter().unzip();
     let parents = Association::parents(&all);
-    let mut order = Vec::new();
-    for (n, own) in all.iter().enumerate() {
+    let depth = |(n, own): (usize, &Association)| {
         let above = std::iter::successors(parents[n], |n| parents[*n]);
         let depth = above.take(all.len()).count();
-        let why = if parents[n].is_none() && !own.parent.is_empty() {
-            "which has no row: add one"
-        } else if depth == all.len() {
-            "and so below itself: correct its parent"
-        } else {
-            order.push((depth, n));
-            continue;
+        let why = match parents[n] {
+            None if !own.parent.is_empty() => "which has no row: add one",
+            _ if depth == all.len() => "and so below itself: correct its parent",
+            _ => return Ok(depth),
         };
         let (account, parent) = (&own.account, &own.parent);
         let why = format!("the account `{account}` is below `{parent}`, {why}");
-        return Err(places[n].wrong(why));
-    }
-    order.sort_unstable();
-    let mut all: Vec<Option<Association>> = all.into_iter().map(Some).collect();
-    Ok(order.iter().filter_map(|own| all[own.1].take()).collect())
+        Err(places[n].wrong(why))
+    };
+    let depths: Result<Vec<usize>, SiteError> = all.iter().enumerate().map(depth).collect();
+    let pairs = depths?.into_iter().zip(all).sorted_by_key(|own| own.0);
+    Ok(pairs.map(|own| own.1).collect())
 }
 
 pub(super) fn usage(own: &mut [Association], shares: &[Association]) {

@@ -9,7 +9,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::Args;
 
-use super::SEED;
 use crate::judge::{
     ChosenRule, JudgeObjective, LogWindows, QueueRule, SelectionCriteria, WalkForward,
 };
@@ -75,11 +74,10 @@ pub struct Arguments {
 
 impl Arguments {
     fn goal(&self, log: &Log) -> SelectionCriteria {
+        let default = || SelectionCriteria::default_wait_bound(log);
         SelectionCriteria {
             objective: self.minimize,
-            longest: self
-                .longest
-                .or_else(|| SelectionCriteria::default_wait_bound(log)),
+            longest: self.longest.or_else(default),
             now: self.now,
         }
     }
@@ -140,7 +138,6 @@ impl RunVerb for Arguments {
                 every: self.every,
                 speed,
             },
-            seed: SEED,
             interrupt: &interrupt,
         };
         let policy = self.policy.as_ref().map(|file| -> VerbResult<_> {

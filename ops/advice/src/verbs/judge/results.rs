@@ -9,6 +9,7 @@ use crate::judge::{
     EstimateAccuracy, JudgedWindow, LogWindows, SelectionCriteria, WaitSummary, WaitsAndSizes,
     WalkForward, baseline_rules,
 };
+use crate::verbs::SEED;
 use synth_traces::replay::{Blocks, DemandKinds, Interval, Log, LogError, bounded_slowdown};
 use synth_verb::VerbResult;
 
@@ -17,7 +18,6 @@ pub(super) struct Judging<'a> {
     pub file: String,
     pub goal: SelectionCriteria,
     pub windows: LogWindows,
-    pub seed: u64,
     pub interrupt: &'a AtomicBool,
 }
 
@@ -113,11 +113,6 @@ pub struct Class {
     pub chosen: f64,
 }
 
-const DAY: f64 = 86_400.0;
-/// The minimum block length, as a multiple of the mean waits of the current and of the selected
-/// rules. If another row waits for longer, it has no interval.
-const WAITS: f64 = 10.0;
-
 impl Judging<'_> {
     pub(super) fn run(self, listener: &mut dyn FnMut(&str)) -> VerbResult<Judged> {
         let forward = WalkForward::new(self.log, self.windows, self.goal, self.interrupt)?;
@@ -143,8 +138,8 @@ impl Judging<'_> {
         rows.extend(others.collect::<Result<Vec<Row>, LogError>>()?);
         rows[2..].sort_by(|a, b| {
             let key = |row: &Row| (row.role as u8, row.outcome.mean_wait);
-            let ((a, own), (b, other)) = (key(a), key(b));
-            a.cmp(&b).then(own.total_cmp(&other))
+            let (a, b) = (key(a), key(b));
+            a.0.cmp(&b.0).then(a.1.total_cmp(&b.1))
         });
         rows.extend(self.recorded(forward.first()));
         self.set_intervals(&mut rows, forward.first());
@@ -158,7 +153,7 @@ impl Judging<'_> {
             file: self.file,
             goal: self.goal,
             cut: self.windows,
-            seed: self.seed,
+            seed: SEED,
             rules: rows,
             windows,
             estimates,
@@ -183,8 +178,8 @@ impl Judging<'_> {
         let ends = [submits.first(), submits.last()];
         let within = ends.map(|own| own.copied().unwrap_or(0.0));
         let longest = rows[..2].iter().map(|row| row.outcome.mean_wait);
-        let block = DAY.max(WAITS * longest.fold(0.0, f64::max));
-        let Some(blocks) = Blocks::draw(&submits, within, block, self.seed) else {
+        let block = Blocks::length(longest.fold(0.0, f64::max));
+        let Some(blocks) = Blocks::draw(&submits, within, block, SEED) else {
             return;
         };
         let means = |row: &Row, of: fn(&(f64, f64)) -> f64| blocks.means(row.jobs.iter().map(of));
@@ -192,7 +187,8 @@ impl Judging<'_> {
         let slowdown = |(wait, size): &(f64, f64)| bounded_slowdown(wait + size, *size);
         let now = [means(&rows[0], wait), means(&rows[0], slowdown)];
         for (n, row) in rows.iter_mut().enumerate() {
-            if WAITS * row.outcome.mean_wait > block {
+            // If a row waits for longer than the first two, the blocks are too short for it.
+            if Blocks::length(row.outcome.mean_wait) > block {
                 continue;
             }
             let own = [means(row, wait), means(row, slowdown)];
@@ -264,8 +260,7 @@ fn row(rule: String, role: Role, jobs: WaitsAndSizes) -> Row {
     }
 }
 
-/// Splits jobs at the quartiles of a value. Equal values stay together, and empty parts are
-/// omitted.
+/// Splits jobs at the quartiles of a value into nonempty parts, where equal values stay together.
 fn quartiles(jobs: Vec<usize>, of: impl Fn(usize) -> f64) -> Vec<Vec<usize>> {
     let mut values: Vec<f64> = jobs.iter().map(|job| of(*job)).collect();
     values.sort_unstable_by(f64::total_cmp);

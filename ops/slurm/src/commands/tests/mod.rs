@@ -5,6 +5,12 @@ mod garbage;
 mod recorded;
 
 use super::{QueueRow, SlurmQueue};
+use synth_simulation::RandomStream;
+
+/// Returns a random number below `n`.
+pub(crate) fn below(stream: &mut RandomStream, n: usize) -> usize {
+    ((stream.uniform() * n as f64) as usize).min(n - 1)
+}
 
 /// Returns a line of `squeue` with these cells. The defaults describe a held job with one CPU.
 fn line(cells: &[(&str, &str)]) -> Vec<u8> {

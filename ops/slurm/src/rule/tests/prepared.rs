@@ -1,10 +1,9 @@
 use super::super::{facts, prepare};
-use super::walked;
+use super::{log_of, walked};
 use crate::commands::tests::cases;
 use crate::commands::{Text, Texts};
 use crate::configuration::{SlurmSite, of_texts};
-use synth_traces::replay::Log;
-use synth_traces::trace::{ReadOptions, Reason, Source, Trace};
+use synth_traces::trace::Reason;
 
 const CONF: &str = "ClusterName=c\nSelectType=select/cons_tres\nSelectTypeParameters=CR_Core\n\
     AccountingStorageEnforce=limits\nPriorityType=priority/multifactor\nNodeName=n[1-2] CPUs=8\n";
@@ -40,17 +39,12 @@ fn played(conf: &str, qos: &str, assoc: &str, jobs: &str) -> Result<Played, Stri
         (name, Text { name: own, text })
     });
     let mut site = of_texts(&texts.collect::<Texts>()).unwrap();
-    let options = ReadOptions {
-        servers: Some(site.servers().0),
-        ..ReadOptions::default()
-    };
-    let source = Source::Text("jobs".into(), jobs.into());
-    let mut log = Log::read(&mut Trace::open(&source, &options).unwrap(), |_| ()).unwrap();
+    let mut log = log_of(&site, jobs.into());
     let remark = prepare(&mut site, &mut log)?.unwrap_or_default();
     let mut reasons = log.account.rows.iter().map(|row| row.reason);
     let is_above = reasons.any(|own| own == Reason::AboveLimit);
     assert_eq!(is_above, !remark.is_empty());
-    let starts = walked(&site, &log, facts(&site, &log).facts);
+    let starts = walked(&site, &log, facts(&site, &log).0);
     let lines = log.jobs.iter().map(|job| job.line);
     Ok(Played {
         starts: lines.zip(starts).collect(),
@@ -63,8 +57,7 @@ fn starts(played: &Played) -> Vec<f64> {
     played.starts.iter().map(|own| own.1).collect()
 }
 
-/// Ann's first job runs until 3600. Users without any usage are next, followed by the users whose
-/// usage has decayed for a longer time.
+/// Users without any usage are next, and then users whose usage has decayed for longer.
 #[test]
 fn assumes_and_reports_equal_shares() {
     let conf = format!("{CONF}PriorityWeightFairShare=1000\n{MAIN}");
@@ -141,7 +134,6 @@ fn limits_apply_if_slurm_enforces_them() {
 /// The setting, its name in the remark, and the time at which the last job starts \[s\].
 const ABOVE: &str = include_str!("above.txt");
 
-/// If a job exceeds a limit on its own but was run, the limit is newer than the job.
 #[test]
 fn omits_and_reports_jobs_above_a_limit() {
     let jobs = rows(&[
@@ -179,7 +171,6 @@ fn omits_and_reports_jobs_above_a_limit() {
     }
 }
 
-/// The time limit is used and not the run time, because jobs may run longer than their limits.
 #[test]
 fn overrunning_jobs_do_not_exceed_the_maximum_time() {
     let conf = format!("{CONF}{}", MAIN.replace("YES", "YES MaxTime=60"));

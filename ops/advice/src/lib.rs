@@ -7,8 +7,7 @@
 //! - The module [`slurm`] proposes changes to the configuration of a Slurm site
 //!   (`docs/tutorials/slurm-log.md`). The module [`verbs`] is the command line of all three.
 //!
-//! In the example, a job that needs all processors for 50 s is submitted every 100 s, so no job
-//! waits. The jobs in the second half of the log are evaluated.
+//! In the example, a job that needs all processors for 50 s arrives every 100 s, so no job waits.
 //!
 //! ```
 //! use std::sync::atomic::AtomicBool;

@@ -42,11 +42,11 @@ pub type WaitsAndSizes = Vec<(f64, f64)>;
 
 /// The walk-forward evaluation of a log.
 pub struct WalkForward<'a> {
-    log: &'a Log,
-    kinds: DemandKinds,
+    pub(crate) log: &'a Log,
+    pub(crate) kinds: DemandKinds,
     scene: DecisionState<'a>,
-    windows: LogWindows,
-    goal: SelectionCriteria,
+    pub(crate) windows: LogWindows,
+    pub(crate) goal: SelectionCriteria,
     /// The estimates under the current rule at the start of the first window.
     learned: Estimates,
     /// The length of a second in the time of the policy.

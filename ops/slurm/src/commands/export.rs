@@ -67,22 +67,28 @@ impl Slurm {
             limit: self.limit.max(SACCT_LIMIT),
             ..self.clone()
         };
-        let mut exported = Exported {
-            log: slurm.answer(&sacct(since))?,
-            texts: Texts::new(),
-            remarks: Vec::new(),
-        };
+        let log = slurm.answer(&sacct(since))?;
+        let (texts, remarks) = self.set_up();
+        Ok(Exported {
+            log,
+            texts,
+            remarks,
+        })
+    }
+
+    /// Exports the configuration. Returns the texts, and the reason for each text that is missing.
+    pub fn set_up(&self) -> (Texts, Vec<String>) {
+        let (mut texts, mut remarks) = (Texts::new(), Vec::new());
         for (command, files) in EXPORT_COMMANDS {
             match self.answer(command) {
                 Ok(text) if text.text.trim().is_empty() => {
-                    let remark = format!("`{command}` printed nothing");
-                    exported.remarks.push(remark);
+                    remarks.push(format!("`{command}` printed nothing"));
                 }
-                Ok(text) => drop(exported.texts.insert(files[0], text)),
-                Err(why) => exported.remarks.push(format!("`{command}`: {why}")),
+                Ok(text) => drop(texts.insert(files[0], text)),
+                Err(why) => remarks.push(format!("`{command}`: {why}")),
             }
         }
-        Ok(exported)
+        (texts, remarks)
     }
 
     fn answer(&self, command: &str) -> Result<Text, SlurmError> {

@@ -4,7 +4,8 @@ use std::collections::HashMap;
 /// Times are in seconds, and memory is in MiB.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SlurmSite {
-    pub(crate) cluster: String,
+    /// The cluster name.
+    pub cluster: String,
     /// The nodes, in the order in which they are configured.
     pub nodes: Vec<SiteNode>,
     /// The partitions, in the order in which they are configured.
@@ -167,12 +168,9 @@ with_defaults! {
 pub mod factor {
     /// The time in the queue.
     pub const AGE: usize = 0;
-    /// The past usage of the user and account, compared with their shares.
-    pub const FAIR_SHARE: usize = 1;
-    /// The partition.
-    pub const PARTITION: usize = 3;
-    /// The quality of service.
-    pub const QOS: usize = 4;
+    pub(crate) const FAIR_SHARE: usize = 1;
+    pub(crate) const PARTITION: usize = 3;
+    pub(crate) const QOS: usize = 4;
 
     /// The names of the factors after `PriorityWeight` in slurm.conf.
     pub const NAMES: [&str; 6] = ["Age", "Fairshare", "JobSize", "Partition", "QOS", "Assoc"];
@@ -223,15 +221,15 @@ impl Qos {
 pub struct Association {
     pub(crate) account: String,
     /// The user, or `None` for the account itself.
-    pub user: Option<String>,
+    pub(crate) user: Option<String>,
     /// The parent account. For a user this is `account`, and for the root account it is empty.
-    pub parent: String,
+    pub(crate) parent: String,
     /// The shares relative to its siblings, or `None` for those of the parent (`fairshare=parent`).
-    pub shares: Option<u64>,
+    pub(crate) shares: Option<u64>,
     /// The past usage after the decay \[CPU seconds\], as printed by `sshare`.
     pub usage: f64,
     /// The priority, relative to the highest of all associations.
-    pub priority: u32,
+    pub(crate) priority: u32,
     /// Group limits apply to all jobs below this association, and other limits are inherited.
     pub(crate) limits: LimitSet,
     pub(crate) default_qos: Option<String>,

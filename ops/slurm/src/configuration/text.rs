@@ -12,7 +12,6 @@ pub struct SiteError(pub(super) String);
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Place {
     pub file: Rc<str>,
-    /// The line number, which starts at 1.
     pub line: usize,
 }
 

@@ -52,8 +52,7 @@ struct Values {
     decade: f64,
     /// The quantity whose increase by a factor of ten changes the priority by `decade` points.
     leading: &'static str,
-    /// Whether a larger quantity decreases the priority.
-    later: bool,
+    lowers_priority: bool,
     moves: bool,
     offset_in_words: String,
     age_weight: f64,
@@ -93,7 +92,7 @@ impl Values {
             base: plain(levels.base),
             decade: POINTS_PER_DECADE,
             leading,
-            later: exponent > 0.0,
+            lowers_priority: exponent > 0.0,
             moves: order.priority.changes_with_time(),
             offset_in_words: in_words(levels.offset, "s"),
             age_weight,

@@ -186,19 +186,21 @@ pub fn facts(site: &SlurmSite, log: &Log) -> (Vec<Facts>, Vec<String>) {
     // A job can specify several partitions.
     let partition_of = |names: &str| names.split(',').find_map(|name| site.partition(name));
     let qos_of = |name: &str| site.qos.iter().position(|own| own.name == name);
-    let facts_of = |[partition, account, qos]: [&str; 3], user: &str, number: u32| {
-        let of_user = associations.get(&(account, user));
+    let facts_of = |class: &Destination, number: u32| {
+        let (account, user) = (&*class.account, log.account.users.get(&number));
+        let of_user = associations.get(&(account, user.map_or("", String::as_str)));
         let association = of_user.or_else(|| associations.get(&(account, "")));
         let default_qos = || qos_of(site.associations[*association?].default_qos.as_deref()?);
         Facts {
-            partition: partition_of(partition).or(default).unwrap_or(0) as u32,
+            partition: partition_of(&class.partition).or(default).unwrap_or(0) as u32,
             user: number,
             account: name_hash(account.as_bytes()),
             association: association.map(|n| *n as u32),
-            qos: qos_of(qos).or_else(default_qos).map(|n| n as u32),
+            qos: qos_of(&class.qos).or_else(default_qos).map(|n| n as u32),
             site_factor: 0.0,
         }
     };
+    let no_class = Destination::default();
     let [mut unknown, mut moved, mut part, mut other_qos, mut without] = [0_usize; 5];
     let mut known: HashMap<(u32, u32), Facts> = HashMap::new();
     let mut all = Vec::with_capacity(log.jobs.len());
@@ -206,14 +208,10 @@ pub fn facts(site: &SlurmSite, log: &Log) -> (Vec<Facts>, Vec<String>) {
     let is_user = |n: u32| site.associations[n as usize].user.is_some();
     for job in &log.jobs {
         let class = log.account.classes.get(job.class as usize);
-        let names = class.map_or(["", "", ""], |class| {
-            [&*class.partition, &*class.account, &*class.qos]
-        });
-        let mut facts = *known.entry((job.class, job.user)).or_insert_with(|| {
-            let user = log.account.users.get(&job.user);
-            facts_of(names, user.map_or("", String::as_str), job.user)
-        });
-        let [partition, _, qos] = names;
+        let class = class.unwrap_or(&no_class);
+        let facts = known.entry((job.class, job.user));
+        let mut facts = *facts.or_insert_with(|| facts_of(class, job.user));
+        let (partition, qos) = (&*class.partition, &*class.qos);
         unknown += usize::from(!partition.is_empty() && partition_of(partition).is_none());
         let has_qos = qos.is_empty() || qos_of(qos).is_some();
         other_qos += usize::from(!site.qos.is_empty() && !has_qos);

@@ -129,8 +129,7 @@ impl Nodes {
         }
     }
 
-    /// Returns the time from which a job of type `i`, or its part on a single server, fits on
-    /// server `n` \[s\]. This is −∞ if it already fits, and ∞ if it never fits.
+    /// Returns when a task of type `i` fits on server `n` \[s\]: −∞ if now, and ∞ if never.
     fn ready(&self, i: usize, n: usize, system: &System) -> f64 {
         let of_type = &mut self.seen.borrow_mut()[i];
         of_type.resize(self.len(), (0, 0.0));

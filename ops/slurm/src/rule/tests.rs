@@ -64,18 +64,23 @@ fn jobs(list: &str) -> Vec<Row> {
 
 /// Returns the time at which each job starts \[s\]. The facts of each job are changed by `change`.
 fn starts(site: &SlurmSite, rows: &[Row], change: impl Fn(usize, &mut Facts)) -> Vec<f64> {
-    let mut text = String::from("JobID|Submit|Start|End|ElapsedRaw|State|AllocTRES|TimelimitRaw\n");
-    for (n, (submit, size, limit, nodes, cpus)) in rows.iter().enumerate() {
+    let rows = rows.iter().map(|(submit, size, limit, nodes, cpus)| {
+        let minutes = f64::from(*limit) / 60.0;
+        (*submit, *size, format!("cpu={cpus},node={nodes}|{minutes}"))
+    });
+    starts_of(site, sacct("AllocTRES|TimelimitRaw", rows), change)
+}
+
+/// Returns the output of sacct for jobs with these submissions, sizes \[s\] and other columns.
+fn sacct(others: &str, rows: impl Iterator<Item = (u32, u32, String)>) -> String {
+    let mut text = format!("JobID|Submit|Start|End|ElapsedRaw|State|{others}\n");
+    for (n, (submit, size, others)) in rows.enumerate() {
         // The time is a whole minute.
         let at = 1_699_999_980 + submit;
-        text += &format!(
-            "{}|{at}|{at}|{}|{size}|COMPLETED|cpu={cpus},node={nodes}|{}\n",
-            n + 1,
-            at + size,
-            f64::from(*limit) / 60.0
-        );
+        let end = at + size;
+        text += &format!("{n}|{at}|{at}|{end}|{size}|COMPLETED|{others}\n");
     }
-    starts_of(site, text, change)
+    text
 }
 
 fn log_of(site: &SlurmSite, text: String) -> Log {
@@ -191,7 +196,6 @@ fn enforces_user_limits() {
     own.qos[0].limits[scope::USER].set("", None);
     own.qos[0].limits[scope::USER].set("cpu", Some(2));
     assert_eq!(starts(&own, &rows, of), [0.0, 1.0, 2.0]);
-    // The limits on the number of jobs are checked before the free capacity.
     let mut own = SlurmSite {
         qos: own.qos,
         ..site(1)
@@ -348,16 +352,11 @@ fn of_types(nodes: &[&str], jobs: &[(u32, &str)]) -> Vec<f64> {
         node.capacity.set("gpu", Some(all));
         node.capacity.0.extend(types);
     }
-    let mut text =
-        String::from("JobID|Submit|Start|End|ElapsedRaw|State|ReqTRES|AllocTRES|TimelimitRaw\n");
-    for (n, (submit, amounts)) in jobs.iter().enumerate() {
-        let at = 1_699_999_980 + submit;
+    let rows = jobs.iter().map(|(submit, amounts)| {
         let (requested, got) = amounts.split_once('>').unwrap_or((*amounts, *amounts));
-        text += &format!(
-            "{n}|{at}|{at}|{}|100|COMPLETED|cpu=1,{requested}|cpu=1,{got}|2\n",
-            at + 100
-        );
-    }
+        (*submit, 100, format!("cpu=1,{requested}|cpu=1,{got}|2"))
+    });
+    let text = sacct("ReqTRES|AllocTRES|TimelimitRaw", rows);
     starts_of(&own, text, |_, _| ())
 }
 

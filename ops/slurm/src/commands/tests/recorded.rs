@@ -1,7 +1,7 @@
 //! The tables were recorded from a real Slurm, or follow the source of other versions.
 
 use super::cases;
-use super::{fault, row};
+use super::{fault, row, titles};
 use crate::commands::{Hold, JobKey, JobState, NodeState, Nodes, QueueRow, SlurmQueue};
 
 const QUEUE: &[u8] = include_bytes!("recorded/queue-22.05.txt");
@@ -11,12 +11,8 @@ const NODES: &[u8] = include_bytes!("recorded/nodes-22.05.txt");
 fn expects_the_titles_of_22_05() {
     let queue = include_str!("recorded/queue-title-22.05.txt");
     let nodes = include_str!("recorded/nodes-title-22.05.txt");
-    for (titles, columns) in [(queue, SlurmQueue::columns()), (nodes, Nodes::columns())] {
-        let expected: String = columns
-            .iter()
-            .map(|(_, title, width)| format!("{title:width$}"))
-            .collect();
-        assert_eq!(titles.trim_end_matches('\n'), expected);
+    for (recorded, columns) in [(queue, SlurmQueue::columns()), (nodes, Nodes::columns())] {
+        assert_eq!(recorded.trim_end_matches('\n'), titles(columns));
     }
 }
 

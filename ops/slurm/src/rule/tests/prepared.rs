@@ -1,5 +1,5 @@
 use super::super::{facts, prepare};
-use super::{log_of, walked};
+use super::{log_of, sacct, walked};
 use crate::commands::tests::cases;
 use crate::commands::{Text, Texts};
 use crate::configuration::{SlurmSite, of_texts};
@@ -8,21 +8,17 @@ use synth_traces::trace::Reason;
 const CONF: &str = "ClusterName=c\nSelectType=select/cons_tres\nSelectTypeParameters=CR_Core\n\
     AccountingStorageEnforce=limits\nPriorityType=priority/multifactor\nNodeName=n[1-2] CPUs=8\n";
 const MAIN: &str = "PartitionName=main Nodes=n1 Default=YES\n";
-const HEAD: &str = "JobID|User|Account|Partition|QOS|Submit|Start|End|ElapsedRaw|State|NNodes|AllocTRES|TimelimitRaw\n";
 
 /// The submission time \[s\], user, account, QOS, CPUs, size \[s\] and limit \[min\].
 type Row = (u32, &'static str, &'static str, &'static str, u32, u32, u32);
 
 fn rows(rows: &[Row]) -> String {
-    let row = |(n, own): (usize, &Row)| {
-        let (submit, user, account, qos, cpus, size, limit) = own;
-        let at = 1_699_999_980 + submit;
-        let end = at + size;
-        format!(
-            "{n}|{user}|{account}|main|{qos}|{at}|{at}|{end}|{size}|COMPLETED|1|cpu={cpus},node=1|{limit}\n"
-        )
+    let row = |(submit, user, account, qos, cpus, size, limit): &Row| {
+        let others = format!("{user}|{account}|main|{qos}|1|cpu={cpus},node=1|{limit}");
+        (*submit, *size, others)
     };
-    HEAD.to_owned() + &rows.iter().enumerate().map(row).collect::<String>()
+    let others = "User|Account|Partition|QOS|NNodes|AllocTRES|TimelimitRaw";
+    sacct(others, rows.iter().map(row))
 }
 
 struct Played {

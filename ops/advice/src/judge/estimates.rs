@@ -60,7 +60,7 @@ impl Estimates {
         events.sort_by(|a, b| a.partial_cmp(b).unwrap_or(Ordering::Equal));
         for (now, arrives, n) in events {
             let job = &scene.jobs[n];
-            let promise = JobFacts {
+            let facts = JobFacts {
                 user: job.user,
                 limit: scene.clock.size(job.own_limit()),
                 share: shares[scene.types[job.kind as usize] as usize],
@@ -68,12 +68,12 @@ impl Estimates {
             };
             for (estimator, table) in self.estimators.iter_mut().zip(&mut self.tables) {
                 if arrives {
-                    let estimate = estimator.estimate(&promise);
+                    let estimate = estimator.estimate(&facts);
                     table.push(scene.clock.ticks(estimate));
                 // If a job was running at the start of the log, its run time is not known.
                 } else if job.seen != Observed::Initial {
                     let size = scene.clock.size(job.size);
-                    estimator.learn(&promise, size, now);
+                    estimator.learn(&facts, size, now);
                 }
             }
         }

@@ -8,7 +8,7 @@ use super::choose::{ChosenRule, SelectionCriteria, choose};
 use super::estimates::{EstimateAccuracy, Estimates};
 use super::past::{TrainingPeriod, served};
 use super::point::QueueRule;
-use synth_multiresource::policy::{Backfilling, Estimates as Lengths, Estimator, Policy};
+use synth_multiresource::policy::{Estimates as Lengths, Policy};
 use synth_traces::replay::{
     Clock, DecisionState, DemandKinds, Log, LogError, ReplayJob, Speed, Walk, early, resampled,
 };
@@ -117,15 +117,19 @@ impl<'a> WalkForward<'a> {
         self.scene.clock.submit(self.log.span()) * self.windows.past
     }
 
-    fn rule(&self, choices: Backfilling, estimator: &Estimator) -> Box<dyn Policy> {
+    fn rule(&self, point: &QueueRule, sizes: bool, learned: &Estimates) -> Box<dyn Policy> {
+        let mut choices = point.choices(self.second);
+        if sizes {
+            choices.estimates = Lengths::Inflated(1.0);
+        }
+        let estimator = learned.estimator(point.estimate).clone();
         let fleet = &self.scene.fleet;
-        choices.by_guess(fleet.envelope(), fleet.servers(), estimator.clone().into())
+        choices.by_guess(fleet.envelope(), fleet.servers(), estimator.into())
     }
 
     fn begin(&self) -> Result<Walk<'_>, LogError> {
         let blank = Estimates::new(DAY * self.second);
-        let estimator = blank.estimator(self.goal.now.estimate);
-        let rule = self.rule(self.goal.now.choices(self.second), estimator);
+        let rule = self.rule(&self.goal.now, false, &blank);
         let mut walk = Walk::new(&self.scene, rule);
         walk.until(self.start())?;
         Ok(walk)
@@ -139,13 +143,8 @@ impl<'a> WalkForward<'a> {
 
     /// Evaluates a rule for all windows. If `sizes` is `true`, the size of each job is known.
     pub fn evaluate_rule(&self, point: &QueueRule, sizes: bool) -> Result<WaitsAndSizes, LogError> {
-        let mut choices = point.choices(self.second);
-        if sizes {
-            choices.estimates = Lengths::Inflated(1.0);
-        }
         let mut walk = self.begin()?;
-        let rule = self.rule(choices, self.learned.estimator(point.estimate));
-        walk.hand_over(rule, self.start());
+        walk.hand_over(self.rule(point, sizes, &self.learned), self.start());
         walk.finish()?;
         Ok(self.served(walk.ends()))
     }
@@ -174,9 +173,7 @@ impl<'a> WalkForward<'a> {
                 }
             };
             seen = ended;
-            let estimator = estimates.estimator(choice.point.estimate);
-            let rule = self.rule(choice.point.choices(self.second), estimator);
-            walk.hand_over(rule, time);
+            walk.hand_over(self.rule(&choice.point, false, &estimates), time);
             let first = walk.ends().len();
             if n + 1 < count {
                 walk.until(time + every)?;
@@ -215,24 +212,22 @@ impl<'a> WalkForward<'a> {
                 "only {ended} jobs have ended before the first window, but at least {FEWEST} are required; use a larger value for `--past` or a longer log"
             )));
         }
-        let past: Vec<usize> = (ends.len().saturating_sub(MOST)..ends.len()).collect();
-        let begin = self.log.jobs[past[0]].submit;
-        let jobs = past.iter().map(|&n| ReplayJob {
+        let past = ends.len().saturating_sub(MOST)..ends.len();
+        let begin = self.log.jobs[past.start].submit;
+        let jobs = past.clone().map(|n| ReplayJob {
             submit: self.log.jobs[n].submit - begin,
             ..self.as_known(n, ends[n], time, estimates)
         });
         let jobs: Vec<ReplayJob> = jobs.collect();
-        let tables = estimates.tables(&past);
-        let places: HashMap<u32, usize> = jobs.iter().map(|job| job.line).zip(0..).collect();
+        let places: HashMap<u32, usize> = jobs.iter().map(|job| job.line).zip(past).collect();
         // If a job is used again, its estimate is not changed.
         let mut drawn = self.drawn(jobs);
         // The guarantee can only be evaluated for jobs with a known size.
-        let has_ended = |job: &ReplayJob| ends[past[places[&job.line]]] < time;
+        let has_ended = |job: &ReplayJob| ends[places[&job.line]] < time;
         drawn[0].0.retain(has_ended);
         let pasts = drawn.iter().map(|(jobs, speed)| {
             let places: Vec<usize> = jobs.iter().map(|job| places[&job.line]).collect();
-            let of = |table: &Vec<f64>| places.iter().map(|place| table[*place]).collect();
-            let tables = tables.each_ref().map(of);
+            let tables = estimates.tables(&places);
             TrainingPeriod::new(self.log, &self.kinds, jobs, &tables, *speed)
         });
         let pasts = pasts.collect::<Result<Vec<_>, _>>()?;

@@ -29,14 +29,8 @@ impl QueueRule {
         longest_wait: None,
     };
 
-    /// First-Fit in the order of arrival.
-    pub const FIRST_FIT: QueueRule = QueueRule {
-        reservations: Reservations::None,
-        ..QueueRule::EASY
-    };
-
     /// Returns the rule in a time unit where the length of one second is `second`.
-    pub fn choices(&self, second: f64) -> Backfilling {
+    pub(super) fn choices(&self, second: f64) -> Backfilling {
         let order = Priority {
             offset: self.order.offset * second,
             ..self.order

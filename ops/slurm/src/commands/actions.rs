@@ -114,32 +114,29 @@ impl Slurm {
 
 /// Parses lines such as `Invalid user id for job 17` or `17_3: Invalid node name specified`.
 fn refusals(text: &str, jobs: &[JobId]) -> Vec<ActionRefusal> {
+    let refusal = |id: JobId, text: &str| ActionRefusal {
+        id,
+        why: RefusalKind::of(text),
+        text: text.to_owned(),
+    };
     let mut refused: Vec<ActionRefusal> = Vec::new();
     let places: HashMap<String, JobId> = jobs.iter().map(|id| (id.to_string(), *id)).collect();
     for line in text.lines().map(str::trim) {
         let before = line.rsplit_once(" for job ").map(|(text, id)| (id, text));
-        let reported = [before, line.split_once(": ")].into_iter().flatten();
-        let mut of_job = reported.filter_map(|(id, text)| Some((*places.get(id.trim())?, text)));
-        let Some((id, text)) = of_job.next() else {
-            continue;
-        };
-        let known = refused.iter().any(|refusal| refusal.id == id);
-        if !known && text != "No error" {
-            refused.push(ActionRefusal {
-                id,
-                why: RefusalKind::of(text),
-                text: text.to_owned(),
-            });
+        let mut reported = [before, line.split_once(": ")].into_iter().flatten();
+        let of_job = reported.find_map(|(id, text)| Some((*places.get(id.trim())?, text)));
+        if let Some((id, text)) = of_job.filter(|(_, text)| *text != "No error")
+            && refused.iter().all(|own| own.id != id)
+        {
+            refused.push(refusal(id, text));
         }
     }
-    match (&refused[..], jobs) {
-        ([], [only]) if RefusalKind::of(text) != RefusalKind::Other => vec![ActionRefusal {
-            id: *only,
-            why: RefusalKind::of(text),
-            text: text.trim().to_owned(),
-        }],
-        _ => refused,
+    if let ([], [only]) = (&refused[..], jobs)
+        && RefusalKind::of(text) != RefusalKind::Other
+    {
+        refused.push(refusal(*only, text.trim()));
     }
+    refused
 }
 
 #[cfg(test)]

@@ -30,7 +30,7 @@ impl Slurm {
         })
     }
 
-    pub(super) fn told(&self, program: &str, words: &[&str]) -> Result<String, SlurmError> {
+    pub(super) fn ask_text(&self, program: &str, words: &[&str]) -> Result<String, SlurmError> {
         Ok(text(&self.ask(program, words)?))
     }
 

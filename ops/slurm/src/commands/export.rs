@@ -94,7 +94,7 @@ impl Slurm {
     fn answer(&self, command: &str) -> Result<Text, SlurmError> {
         let mut words = command.split_whitespace();
         let program = words.next().unwrap_or_default();
-        let text = self.told(program, &words.collect::<Vec<_>>())?;
+        let text = self.ask_text(program, &words.collect::<Vec<_>>())?;
         let name = command.to_owned();
         Ok(Text { name, text })
     }

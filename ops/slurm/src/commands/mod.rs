@@ -87,7 +87,7 @@ impl Slurm {
 
     /// Returns the cluster name and the start time of its controller.
     pub fn cluster(&self) -> Result<SlurmCluster, SlurmError> {
-        let text = self.told("scontrol", &["show", "config"])?;
+        let text = self.ask_text("scontrol", &["show", "config"])?;
         let value = |key: &str| {
             let mut pairs = text.lines().filter_map(|line| line.split_once('='));
             let value = pairs.find(|(name, _)| name.trim() == key);
@@ -110,7 +110,7 @@ impl Slurm {
                 "Slurm has no partition `{name}`: {text}. `sinfo -s` lists the partitions"
             ))
         };
-        let text = match self.told("scontrol", &["show", "partition", name]) {
+        let text = match self.ask_text("scontrol", &["show", "partition", name]) {
             Err(SlurmError::Failed { text, .. }) if text.contains("not found") => {
                 return Err(missing(text.trim()));
             }

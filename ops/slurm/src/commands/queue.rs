@@ -16,7 +16,7 @@ impl Slurm {
 
     /// Returns the number of each job or array that is waiting or running in any partition.
     pub fn present(&self) -> Result<HashSet<u32>, SlurmError> {
-        let text = self.told("squeue", &["-h", "-a", "-t", STATES, "-o", "%F"])?;
+        let text = self.ask_text("squeue", &["-h", "-a", "-t", STATES, "-o", "%F"])?;
         let numbers = text.lines().filter_map(|line| line.trim().parse().ok());
         Ok(numbers.collect())
     }
@@ -25,7 +25,7 @@ impl Slurm {
     pub fn starts(&self) -> Result<HashMap<JobId, i64>, SlurmError> {
         let of_partition = ["-h", "-r", "-a", "-p", &*self.partition];
         let with_nodes = ["-t", "R,CF,CG,S", "-O", "JobArrayID:24,StartTime:20"];
-        let text = self.told("squeue", &[&of_partition[..], &with_nodes].concat())?;
+        let text = self.ask_text("squeue", &[&of_partition[..], &with_nodes].concat())?;
         let start = |line: &str| {
             let mut cells = line.split_whitespace();
             Some((cells.next()?.parse().ok()?, instant(cells.next()?)?))

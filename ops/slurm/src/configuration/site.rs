@@ -170,7 +170,6 @@ pub mod factor {
     pub const AGE: usize = 0;
     pub(crate) const FAIR_SHARE: usize = 1;
     pub(crate) const PARTITION: usize = 3;
-    pub(crate) const QOS: usize = 4;
 
     /// The names of the factors after `PriorityWeight` in slurm.conf.
     pub const NAMES: [&str; 6] = ["Age", "Fairshare", "JobSize", "Partition", "QOS", "Assoc"];

@@ -108,8 +108,8 @@ impl Conf {
     fn include(&mut self, other: &str, place: &Place) -> Result<(), SiteError> {
         let cluster = self.options.text(&["ClusterName"]).unwrap_or_default();
         let other = other.trim_matches('"').replace("%c", cluster);
-        let beside = Path::new(&*place.file).parent().unwrap_or(Path::new(""));
-        let path = beside.join(&other);
+        let folder = Path::new(&*place.file).parent().unwrap_or(Path::new(""));
+        let path = folder.join(&other);
         let name = path.display();
         if self.within.contains(&path) {
             let why = format!("Include {other}: {name} includes itself: remove the line");

@@ -122,7 +122,7 @@ impl SlurmPolicy {
         tested.started > 0
     }
 
-    /// Counts a job as tested, and returns `true`, if this is allowed by the limits on tests.
+    /// Returns `true` and counts the job if the limits on tests allow that it is tested.
     fn is_tested(&self, own: &Waiting, tested: &mut Tested) -> bool {
         let scheduler = &self.site.scheduler;
         let (user, partition) = (Some(own.facts.user), Some(own.facts.partition));

@@ -58,17 +58,17 @@ pub(super) fn live(
     let capacity = |own: &(String, Vec<f64>)| own.1.iter().map(decimal).collect();
     let capacities = up.iter().map(capacity);
     let servers = Servers::new(names, ServerShape::group(capacities));
+    let partition = &slurm.partition;
     if servers.shapes.is_empty() {
         return refuse(format!(
-            "there are no nodes in the partition {} that are up and have capacity for its jobs; use `sinfo -p {}` for more information",
-            slurm.partition, slurm.partition
+            "there are no nodes in the partition {partition} that are up and have capacity for its jobs; use `sinfo -p {partition}` for more information"
         ));
     }
-    let mut log = past_of(past_log, &servers, up.len(), slurm)?;
+    let mut log = past_of(past_log, &servers, up.len(), partition)?;
     let (calibration, record) = match past_log {
         Some(_) => score(&log)?,
         None => {
-            notes.push(format!("There is no log of past jobs, so the limits are used as the run times. This means that most jobs will start earlier than this. To get better results, use `--log FILE` with the output of `{} -r {}`.", trace::EXPORT, slurm.partition));
+            notes.push(format!("There is no log of past jobs, so the limits are used as the run times. This means that most jobs will start earlier than this. To get better results, use `--log FILE` with the output of `{} -r {partition}`.", trace::EXPORT));
             Learned::default()
         }
     };
@@ -98,7 +98,7 @@ fn past_of(
     past_log: Option<(&Path, &trace::ReadOptions)>,
     servers: &Servers,
     up: usize,
-    slurm: &Slurm,
+    partition: &str,
 ) -> VerbResult<Log> {
     let Some((file, reading)) = past_log else {
         return Ok(Log {
@@ -113,11 +113,9 @@ fn past_of(
     let (log, _) = Log::of_source(&Source::named(file), &reading, &mut |_| ())?;
     if log.jobs.len() > 1 && log.load() > MOST_LOAD {
         return refuse(format!(
-            "the load of the jobs in the log is {:.2} for the {up} nodes of the partition {} that are up; the log must only contain the jobs of this partition, as in the output of `{} -r {}`",
+            "the load of the jobs in the log is {:.2} for the {up} nodes of the partition {partition} that are up; the log must only contain the jobs of this partition, as in the output of `{} -r {partition}`",
             log.load(),
-            slurm.partition,
-            trace::EXPORT,
-            slurm.partition
+            trace::EXPORT
         ));
     }
     Ok(log)

@@ -116,7 +116,7 @@ impl Judged {
         let now = &goal.now;
         let mut rows = vec![
             row(now.name(), Role::Now, forward.evaluate_rule(now, false)?),
-            row(CHOSEN.into(), Role::Chosen, served),
+            row("chosen in each window".into(), Role::Chosen, served),
         ];
         let others = baseline_rules(log.has_limits).filter(|own| *own != (*now, false));
         let others = others.collect_vec().into_par_iter();
@@ -162,7 +162,7 @@ fn recorded(forward: &WalkForward<'_>) -> Option<Row> {
     let jobs: WaitsAndSizes = own.collect();
     let is_told = jobs.iter().all(|(wait, _)| !wait.is_nan());
     let is_recorded = forward.windows.speed.ratio() == 1.0 && is_told;
-    is_recorded.then(|| row(RECORDED.into(), Role::Recorded, jobs))
+    is_recorded.then(|| row("as recorded".into(), Role::Recorded, jobs))
 }
 
 fn set_intervals(forward: &WalkForward<'_>, rows: &mut [Row]) {
@@ -235,10 +235,6 @@ fn promise(windows: &[JudgedWindow], served: &[(f64, f64)]) -> Option<Promise> {
         kept: promised.iter().filter(|(_, is_kept)| *is_kept).count(),
     })
 }
-
-pub(super) const CHOSEN: &str = "chosen in each window";
-
-pub(super) const RECORDED: &str = "as recorded";
 
 fn row(rule: String, role: Role, jobs: WaitsAndSizes) -> Row {
     Row {

@@ -97,7 +97,6 @@ fn broken_rows_do_not_become_jobs() {
     }
 }
 
-/// If a byte is changed, the row may describe another job, but no job must be parsed twice.
 #[test]
 fn changed_bytes_do_not_duplicate_jobs() {
     let mut stream = Streams::new(3, 0).service;

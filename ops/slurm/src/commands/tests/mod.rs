@@ -7,7 +7,6 @@ mod recorded;
 use super::{QueueRow, SlurmQueue};
 use synth_simulation::RandomStream;
 
-/// Returns a random number below `n`.
 pub(crate) fn below(stream: &mut RandomStream, n: usize) -> usize {
     ((stream.uniform() * n as f64) as usize).min(n - 1)
 }

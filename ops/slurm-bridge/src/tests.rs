@@ -81,6 +81,7 @@ fn node(name: &str, cpus: u64, memory_mib: u64) -> NodeRow {
     NodeRow {
         name: name.into(),
         state: NodeState::Up,
+        words: "idle".into(),
         reason: String::new(),
         capacity: amounts(cpus, memory_mib),
         allocated: Amounts::default(),

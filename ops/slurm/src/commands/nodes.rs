@@ -13,6 +13,8 @@ pub struct NodeRow {
     pub name: String,
     /// Whether jobs can be started on the node.
     pub state: NodeState,
+    /// The state as printed by Slurm, such as `mixed+drain`.
+    pub words: String,
     /// The reason why the node is down or drained, which may be truncated.
     pub reason: String,
     /// The total resources of the node.
@@ -92,10 +94,12 @@ impl NodeRow {
             let counts: Vec<u64> = text.split('/').map(whole).collect::<Option<_>>()?;
             <[u64; 4]>::try_from(counts).ok()
         })?;
+        let words = cells.read(STATE, |text| Some(text.to_owned()))?;
         let reason = Some(cells.free(REASON)).filter(|reason| reason != "none");
         Ok(NodeRow {
             name: name.to_owned(),
-            state: cells.read(STATE, |text| Some(NodeState::of(text)))?,
+            state: NodeState::of(&words),
+            words,
             reason: reason.unwrap_or_default(),
             capacity: amounts(all, MEMORY, GRES)?,
             allocated: amounts(allocated, ALLOCATED, USED)?,

@@ -95,7 +95,8 @@ fn parses_nodes_of_22_05() {
     let names: Vec<&str> = nodes.rows.iter().map(|node| &*node.name).collect();
     assert_eq!(names, ["n1", "n2", "n3", "n4"]);
     let busy = &nodes.rows[1];
-    assert_eq!((busy.state, &*busy.reason), (NodeState::Up, ""));
+    let found = (busy.state, &*busy.words, &*busy.reason);
+    assert_eq!(found, (NodeState::Up, "mixed", ""));
     assert_eq!(busy.capacity.get("cpu"), 20);
     assert_eq!(busy.allocated.get("cpu"), 2);
     assert_eq!(busy.capacity.get("mem"), 15_000 << 20);

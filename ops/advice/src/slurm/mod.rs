@@ -24,7 +24,6 @@ use lines::Lines;
 use twin::Configuration;
 
 use crate::judge::WaitSummary;
-use crate::verbs::SEED;
 use synth_slurm::configuration::SlurmSite;
 use synth_slurm::rule::facts;
 use synth_traces::replay::{Blocks, DemandKinds, Interval, Log, ReplayJob, early};
@@ -226,6 +225,9 @@ struct Advising<'a> {
 }
 
 const FEWEST: usize = 50;
+
+/// The seed of all random draws.
+pub(crate) const SEED: u64 = 1;
 
 impl<'a> Advising<'a> {
     fn new(log: &'a Log, site: &SlurmSite, interrupt: &'a AtomicBool) -> Result<Self, String> {

@@ -57,10 +57,14 @@ impl SlurmQueue {
     pub(super) fn parse(bytes: &[u8]) -> Self {
         let mut seen = HashSet::new();
         LAYOUT.read(bytes, |cells| {
-            let row = QueueRow::read(cells)?;
-            match seen.insert(row.key.id) {
+            let unknown = |fault| (fault, None);
+            let submitted = cells.read(SUBMITTED, instant).map_err(unknown)?;
+            let id = cells.read(ID, |text| text.parse().ok()).map_err(unknown)?;
+            let key = JobKey { submitted, id };
+            let row = QueueRow::of(key, cells).map_err(|fault| (fault, Some(key)))?;
+            match seen.insert(id) {
                 true => Ok(row),
-                false => Err(("a second row of the same job".into(), Some(row.key))),
+                false => Err(("a second row of the same job".into(), Some(key))),
             }
         })
     }
@@ -186,15 +190,6 @@ impl QueueRow {
     /// Returns the amounts on each node if this number of nodes is allocated.
     pub fn on_each(&self, nodes: u32) -> Amounts {
         self.amounts.part(nodes).most(&self.per_node)
-    }
-
-    pub(super) fn read(cells: &Cells<'_>) -> Result<Self, (String, Option<JobKey>)> {
-        let unknown = |fault| (fault, None);
-        let id = cells.read(ID, |text| text.parse::<JobId>().ok());
-        let submitted = cells.read(SUBMITTED, instant).map_err(unknown)?;
-        let id = id.map_err(unknown)?;
-        let key = JobKey { submitted, id };
-        QueueRow::of(key, cells).map_err(|fault| (fault, Some(key)))
     }
 
     fn of(key: JobKey, cells: &Cells<'_>) -> Result<Self, String> {

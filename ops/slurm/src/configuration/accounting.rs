@@ -1,4 +1,4 @@
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
 
 use itertools::Itertools as _;
@@ -51,7 +51,7 @@ fn rows(text: &Text, needed: &[&str], help: &str) -> Result<Vec<Record>, SiteErr
     lines.map(row).collect()
 }
 
-fn limits(row: &Record, columns: &str, left: &mut Left) -> Result<LimitSet, SiteError> {
+fn limits(row: &Record, columns: &str, left: &mut Vec<String>) -> Result<LimitSet, SiteError> {
     let mut limits = LimitSet::default();
     for (own, names) in limits.iter_mut().zip(columns.split(';')) {
         let (count, amounts) = names.split_once(' ').unwrap_or_default();
@@ -67,9 +67,7 @@ fn limits(row: &Record, columns: &str, left: &mut Left) -> Result<LimitSet, Site
         let mut others = Vec::new();
         let found = row.read(&[amounts], expected, |text| tres(text, &mut others))?;
         own.0.extend(found.unwrap_or_default().0);
-        for name in others {
-            note(left, format!("{amounts} {name}"));
-        }
+        left.extend(others.iter().map(|name| format!("{amounts} {name}")));
     }
     Ok(limits)
 }
@@ -116,24 +114,19 @@ pub(super) fn drop_unenforced(site: &mut SlurmSite, options: &Record) {
     }
 }
 
-type Left = BTreeMap<String, usize>;
-
-fn note(left: &mut Left, what: impl Into<String>) {
-    *left.entry(what.into()).or_default() += 1;
-}
-
-fn note_columns(left: &mut Left, row: &Record, columns: &'static str) {
+fn note_columns(left: &mut Vec<String>, row: &Record, columns: &'static str) {
     for column in columns.split_whitespace() {
         let (column, neutral) = column.split_once(':').unwrap_or((column, "-1"));
         if row.text(&[column]).is_some_and(|value| value != neutral) {
-            note(left, column);
+            left.push(column.to_owned());
         }
     }
 }
 
-fn tell(left: &Left, name: &str, remarks: &mut Vec<String>) {
-    let columns = left.iter().map(|(what, rows)| format!("{what} ({rows})"));
-    let columns = columns.collect::<Vec<_>>().join(", ");
+fn tell(left: &[String], name: &str, remarks: &mut Vec<String>) {
+    let counts = left.iter().counts().into_iter().sorted_unstable();
+    let mut columns = counts.map(|(what, rows)| format!("{what} ({rows})"));
+    let columns = columns.join(", ");
     if !columns.is_empty() {
         let what = "not modeled (with the number of rows)";
         remarks.push(format!("{name}: {what}: {columns}"));
@@ -141,13 +134,13 @@ fn tell(left: &Left, name: &str, remarks: &mut Vec<String>) {
 }
 
 pub(super) fn qos(text: &Text, remarks: &mut Vec<String>) -> Result<Vec<Qos>, SiteError> {
-    let mut left = Left::default();
+    let mut left = Vec::new();
     let read = |row: Record| {
         note_columns(&mut left, &row, QOS_LEFT);
         let flags: Vec<String> = words(row.text(&["Flags"])).map(str::to_owned).collect();
         let is_unknown = |flag: &&String| !is_one_of(flag, FLAGS.split(' '));
         let unknown = flags.iter().filter(is_unknown);
-        unknown.for_each(|flag| note(&mut left, format!("flag {flag}")));
+        left.extend(unknown.map(|flag| format!("flag {flag}")));
         Ok(Qos {
             name: row.text(&["Name"]).unwrap_or_default().to_owned(),
             priority: u32::try_from(row.number(&["Priority"], 0)?).unwrap_or(u32::MAX),
@@ -175,7 +168,7 @@ pub(super) fn associations(
     let is_tree = rows.iter().any(|row| row.0.iter().any(is_above));
     let is_share = |pair: &Pair| ["Share", "RawShares"].contains(&pair.key.as_str());
     let has_shares = rows.iter().any(|row| row.0.iter().any(is_share));
-    let mut left = Left::default();
+    let mut left = Vec::new();
     let mut found: Vec<(Association, Place)> = Vec::new();
     // The indentation and the name of each account above the row.
     let mut above: Vec<(usize, String)> = Vec::new();
@@ -187,7 +180,7 @@ pub(super) fn associations(
         };
         if is_other || row.pair(&["Partition"]).is_some() {
             let kinds = ["rows of one partition", "rows of other clusters"];
-            note(&mut left, kinds[usize::from(is_other)]);
+            left.push(kinds[usize::from(is_other)].to_owned());
             continue;
         }
         note_columns(&mut left, &row, ASSOCIATIONS_LEFT);
@@ -232,7 +225,11 @@ fn inherited(mut all: Vec<Association>) -> Vec<Association> {
     all
 }
 
-fn association(row: &Record, account: &str, left: &mut Left) -> Result<Association, SiteError> {
+fn association(
+    row: &Record,
+    account: &str,
+    left: &mut Vec<String>,
+) -> Result<Association, SiteError> {
     let user = row.text(&["User"]).map(|user| user.trim().to_owned());
     let parent = match user {
         Some(_) => account,

@@ -58,8 +58,8 @@ impl Past {
         self.learn(&job);
     }
 
-    /// Adds the run time of a job that has ended, unless it was already running at the start.
     pub(super) fn learn(&mut self, job: &ReplayJob) {
+        // The run time of a job that was running at the start is not known.
         if job.seen == Observed::Initial {
             return;
         }

@@ -29,6 +29,12 @@ impl QueueRule {
         longest_wait: None,
     };
 
+    /// First-Fit in the order of arrival.
+    pub const FIRST_FIT: QueueRule = QueueRule {
+        reservations: Reservations::None,
+        ..QueueRule::EASY
+    };
+
     /// Returns the rule in a time unit where the length of one second is `second`.
     pub(super) fn choices(&self, second: f64) -> Backfilling {
         let order = Priority {

@@ -53,7 +53,6 @@ fn starts(played: &Played) -> Vec<f64> {
     played.starts.iter().map(|own| own.1).collect()
 }
 
-/// Users without any usage are next, and then users whose usage has decayed for longer.
 #[test]
 fn assumes_and_reports_equal_shares() {
     let conf = format!("{CONF}PriorityWeightFairShare=1000\n{MAIN}");

@@ -1,16 +1,13 @@
 //! Advice for the administrators of a cluster, which is computed from the log of its jobs.
 //!
-//! - A [`WalkForward`](judge::WalkForward) is used to evaluate a [`QueueRule`](judge::QueueRule) on
-//!   a log, or to select one for each week. The rule for a week is selected based on the weeks
-//!   before it.
-//! - A [`ForecastSite`](forecast::ForecastSite) forecasts when the waiting jobs will start, and a
-//!   [`Calibration`](forecast::Calibration) corrects the forecasts with the outcomes of earlier
-//!   ones.
-//! - The module [`slurm`] proposes changes to the configuration of a Slurm site, which are replayed
-//!   on the jobs of the site. The module [`verbs`] contains the command line of all three.
+//! - A [`WalkForward`](judge::WalkForward) evaluates a [`QueueRule`](judge::QueueRule) on a log, or
+//!   selects one for each week based on the weeks before it (`docs/judge.md`).
+//! - A [`ForecastSite`](forecast::ForecastSite) forecasts when the waiting jobs will start
+//!   (`docs/forecast.md`).
+//! - The module [`slurm`] proposes changes to the configuration of a Slurm site
+//!   (`docs/tutorials/slurm-log.md`). The module [`verbs`] is the command line of all three.
 //!
-//! In the example, a job is submitted every 100 s and needs all four processors for 50 s, so no job
-//! waits. The jobs in the second half of the log are evaluated.
+//! In the example, a job that needs all processors for 50 s arrives every 100 s, so no job waits.
 //!
 //! ```
 //! use std::sync::atomic::AtomicBool;
@@ -26,17 +23,13 @@
 //! let (log, _) = Log::of_source(&source, &options, &mut |_| ())?;
 //! let windows = LogWindows { past: 0.5, every: 1000.0, speed: Speed::ONE };
 //! let (objective, now) = (JudgeObjective::Wait, QueueRule::EASY);
-//! let interrupt = AtomicBool::new(false);
 //! let criteria = SelectionCriteria { objective, longest: None, now };
+//! let interrupt = AtomicBool::new(false);
 //! let forward = WalkForward::new(&log, windows, criteria, &interrupt)?;
 //! let served = forward.evaluate_rule(&QueueRule::parse("easy+saf")?, false)?;
 //! assert_eq!(served, [(0.0, 50.0); 50]);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
-//!
-//! # Where to read next
-//!
-//! See `docs/judge.md`, `docs/forecast.md` and `docs/tutorials/slurm-log.md`.
 
 pub mod forecast;
 pub mod judge;

@@ -31,6 +31,11 @@ const MAX_BLOCKS: f64 = 4000.0;
 const MIN_BLOCKS: f64 = 10.0;
 
 impl Blocks {
+    /// Returns the length of a block \[s\] for a mean wait \[s\]: ten waits, but at least a day.
+    pub fn length(mean_wait: f64) -> f64 {
+        (10.0 * mean_wait).max(86_400.0)
+    }
+
     /// Draws blocks of at least this length from a window. `submits` must be in ascending order and
     /// have the same unit. `None` without jobs, or if fewer than ten blocks fit into the window.
     pub fn draw(submits: &[f64], window: [f64; 2], length: f64, seed: u64) -> Option<Self> {

@@ -113,12 +113,22 @@ impl<'a> DecisionState<'a> {
         }
     }
 
-    /// Creates the same state, but jobs without a limit in the log have none.
-    pub fn promised(jobs: &'a [ReplayJob], types: Vec<u32>, fleet: Fleet, clock: Clock) -> Self {
-        DecisionState {
+    /// Creates a state for jobs of a log, which have no limit if there is none in the log. Policies
+    /// know the limits, but not the sizes.
+    ///
+    /// # Errors
+    /// Returns an error if the workload is not valid (see [`replay_workload`]).
+    pub fn of_log(
+        log: &Log,
+        jobs: &'a [ReplayJob],
+        kinds: &DemandKinds,
+        clock: Clock,
+    ) -> Result<Self, DocumentError> {
+        let (fleet, types) = replay_workload(log, jobs, kinds, clock, 0.0, false)?;
+        Ok(DecisionState {
             promised: true,
             ..DecisionState::new(jobs, types, fleet, clock)
-        }
+        })
     }
 
     pub(super) fn is_whole(&self) -> bool {

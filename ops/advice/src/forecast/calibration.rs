@@ -1,5 +1,3 @@
-//! This module calibrates the quantiles of a forecast using the outcomes of previous forecasts.
-
 use schemars::JsonSchema;
 use serde::Serialize;
 

@@ -2,13 +2,12 @@ use std::ops::Range;
 
 use super::draw::{ForecastSite, PresentJob, Snapshot};
 use super::past::Past;
-use synth_multiresource::policy::Policy;
-use synth_traces::replay::{Log, ReplayError, Walk};
+use synth_traces::replay::{Log, ReplayError, ReplayJob, Walk};
 
 pub(super) struct LogReplay<'a> {
     log: &'a Log,
     site: &'a ForecastSite,
-    walk: Walk<'a>,
+    pub walk: Walk<'a>,
     pub past: Past,
     open: Vec<usize>,
     next: usize,
@@ -29,7 +28,8 @@ impl<'a> LogReplay<'a> {
     /// Moves to the next time when jobs arrive, and returns these jobs.
     pub(super) fn step(&mut self) -> Result<Option<Range<usize>>, ReplayError> {
         for job in &self.log.jobs[self.past.jobs().len()..self.next] {
-            self.past.arrive(job);
+            let size = f64::NAN;
+            self.past.arrive(ReplayJob { size, ..*job });
         }
         let Some(first) = self.log.jobs.get(self.next) else {
             return Ok(None);
@@ -62,10 +62,6 @@ impl<'a> LogReplay<'a> {
             occupied: Vec::new(),
         };
         (moment, places)
-    }
-
-    pub(super) fn policy(&self) -> Box<dyn Policy> {
-        self.walk.policy()
     }
 
     pub(super) fn waits(mut self) -> Result<Vec<f64>, ReplayError> {

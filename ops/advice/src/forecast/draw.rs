@@ -1,5 +1,3 @@
-//! This module implements the Monte Carlo simulation of the queue, starting from its current state.
-
 use std::collections::HashMap;
 
 use itertools::Itertools as _;
@@ -12,7 +10,6 @@ use synth_multiresource::workload::Fleet;
 use synth_simulation::{RandomStream, Streams};
 use synth_traces::replay::{
     Clock, DecisionState, DemandKinds, Log, ReplayError, ReplayJob, Speed, Walk, early,
-    replay_workload,
 };
 
 /// The servers of the site, and the job type of each kind of job in a log.
@@ -66,13 +63,12 @@ impl Draws {
     }
 }
 
-/// The maximum total number of present jobs in all runs, unless this gives fewer than [`FEWEST`]
-/// runs.
+/// The maximum number of present jobs in all runs, of which there are at least [`FEWEST`].
 const JOBS: u32 = 10_000;
 const FEWEST: u32 = 16;
 
-/// The number of jobs in a run, as a multiple of `FIRST` plus the present jobs. If one of the jobs
-/// in question does not start among them, it is multiplied by `MORE`, up to `MOST`.
+/// The number of jobs in a run is a multiple of `FIRST` plus the present jobs. It is multiplied by
+/// `MORE`, up to `MOST`, until all jobs in question start.
 const FIRST: usize = 8;
 const MORE: usize = 8;
 const MOST: usize = 50_000;
@@ -88,21 +84,20 @@ const WEEK: f64 = 7.0;
 /// The time until which jobs arrive, as a multiple of the last start by limits, plus one day.
 const LATER: f64 = 1.5;
 
-/// The maximum wait in a forecast, in seconds.
+/// The maximum wait in seconds.
 const HORIZON: f64 = 60.0 * DAY;
 
-/// The probability that a job uses the same level as all similar jobs, or as all jobs of the user.
+/// The probabilities that a job has the level of all similar jobs, or of all jobs of the user.
 const SHARED: [f64; 2] = [0.2, 0.5];
 
 impl ForecastSite {
     /// Creates a new site for a log. Returns an error if the amounts are too large to be exact.
     pub fn of_log(log: &Log) -> Result<Self, DocumentError> {
         let clock = Clock::whole(Speed::ONE);
-        let (fleet, types) =
-            replay_workload(log, &log.jobs, &DemandKinds::exact(log), clock, 0.0, false)?;
+        let state = DecisionState::of_log(log, &log.jobs, &DemandKinds::exact(log), clock)?;
         Ok(ForecastSite {
-            fleet,
-            types,
+            fleet: state.fleet,
+            types: state.types,
             clock,
             per_second: log.tick.per_second() as f64,
         })
@@ -110,19 +105,18 @@ impl ForecastSite {
 
     pub(super) fn scene<'a>(&self, jobs: &'a [ReplayJob]) -> DecisionState<'a> {
         let (types, fleet) = (self.types.clone(), self.fleet.clone());
-        DecisionState::promised(jobs, types, fleet, self.clock)
+        let mut state = DecisionState::new(jobs, types, fleet, self.clock);
+        state.promised = true;
+        state
     }
 
-    /// Converts a duration in the time of the policy to seconds.
-    pub fn seconds(&self, time: f64) -> f64 {
+    pub(super) fn seconds(&self, time: f64) -> f64 {
         self.clock.ticks(time) / self.per_second
     }
 
-    /// Returns the forecast for some of the present jobs, where the maximum wait is two months.
-    ///
-    /// For each job, the result contains the sorted list of draws, and the wait if all jobs run
-    /// until their limits and no new jobs arrive (infinite without limits). All values are in
-    /// seconds. Returns an error if the policy makes an invalid decision.
+    /// Returns the forecast for some of the present jobs in seconds: the sorted draws of the wait
+    /// (at most two months), and the wait if all jobs run until their limits and no new jobs arrive
+    /// (infinite without limits). An invalid decision of the policy is an error.
     pub fn forecast(
         &self,
         moment: &Snapshot,
@@ -173,8 +167,7 @@ impl Ahead<'_> {
         own.started.map_or(0.0, ran)
     }
 
-    /// Returns the draws in the time of the policy, which are infinite beyond [`HORIZON`]. New jobs
-    /// arrive for `horizon` ticks.
+    /// Returns the draws in the time of the policy. New jobs arrive for `horizon` ticks.
     fn draws(
         &self,
         policy: &dyn Policy,
@@ -182,20 +175,20 @@ impl Ahead<'_> {
         horizon: f64,
     ) -> Result<Vec<Vec<f64>>, ReplayError> {
         let moment = self.moment;
-        let law = |own: &PresentJob| self.past.run_time_distribution(&own.job, self.ran(own));
-        let laws: Vec<RunTimeDistribution> = moment.jobs.iter().map(law).collect();
+        let run_time = |own: &PresentJob| self.past.run_time_distribution(&own.job, self.ran(own));
+        let run_times: Vec<RunTimeDistribution> = moment.jobs.iter().map(run_time).collect();
         let rules: Vec<_> = (0..draws.runs).map(|_| policy.clone_rule()).collect();
         let runs = rules.into_par_iter().enumerate().map(|(n, rule)| {
             let seed = draws.seed.wrapping_add(n as u64);
             let mut most = FIRST * (moment.jobs.len() + FIRST);
             loop {
                 let mut levels = Levels::new(draws.seed, n as u32);
-                let standing = moment.jobs.iter().zip(&laws).map(|(own, law)| {
-                    let level = levels.of(&own.job);
-                    let size = law.at(level).max(self.ran(own).floor() + 1.0).ceil();
+                let present = moment.jobs.iter().zip(&run_times).map(|(own, run_time)| {
+                    let drawn = run_time.at(levels.of(&own.job));
+                    let size = drawn.max(self.ran(own).floor() + 1.0).ceil();
                     ReplayJob { size, ..own.job }
                 });
-                let mut all: Vec<ReplayJob> = standing.collect();
+                let mut all: Vec<ReplayJob> = present.collect();
                 let until = self.append_arrivals(horizon, &mut levels, most, &mut all);
                 let starts = self.run(&all, rule.clone_rule(), seed)?;
                 // If a job arrives after all starts, it is not relevant.
@@ -224,7 +217,7 @@ impl Ahead<'_> {
     }
 
     /// Adds jobs of random days in the past until `horizon`, or until there are `most` jobs.
-    /// Returns the time of the first job that is missing, or infinity if there is none.
+    /// Returns the time of the first missing job, or infinity.
     fn append_arrivals(
         &self,
         horizon: f64,
@@ -253,11 +246,8 @@ impl Ahead<'_> {
                 let submit = begin + (job.submit - from);
                 let mut job = ReplayJob { submit, ..*job };
                 if job.size.is_nan() {
-                    job.size = past
-                        .run_time_distribution(&job, 0.0)
-                        .at(levels.fresh())
-                        .ceil()
-                        .max(1.0);
+                    let run_time = past.run_time_distribution(&job, 0.0);
+                    job.size = run_time.at(levels.fresh()).ceil().max(1.0);
                 }
                 if all.len() >= most {
                     return job.submit;
@@ -288,8 +278,8 @@ impl Ahead<'_> {
     }
 }
 
-/// The random levels of the run times. The errors of the jobs of a user are correlated, so some of
-/// them use the same level. Every second run is antithetic to the previous one.
+/// The random levels of the run times, of which every second run is antithetic to the previous one.
+/// The errors of the jobs of a user are correlated, so some of them use the same level.
 struct Levels {
     random: RandomStream,
     mirrored: bool,

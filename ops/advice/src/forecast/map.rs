@@ -1,5 +1,3 @@
-//! This module computes the waits of hypothetical jobs with different widths and limits.
-
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -46,7 +44,7 @@ const SIDES: usize = 5;
 const MOMENTS: usize = 40;
 const RUNS: u32 = 10;
 
-/// The quantiles of the widths and the limits that are used for the jobs.
+/// The quantiles of the widths and of the limits.
 const PLACES: [f64; SIDES] = [0.1, 0.35, 0.6, 0.85, 0.99];
 
 fn picked<T: Copy>(all: &[T], of: impl Fn(T) -> f64) -> Vec<T> {

@@ -1,14 +1,11 @@
 //! This module computes when a job will start, as the times at which 10 %, 50 % and 90 % of such
 //! jobs have started.
 //!
-//! In most cases, the limit of a job is much larger than its run time. For this reason, the queue
-//! is simulated many times using the rule of the site ([`ForecastSite::forecast`]). The run time of
-//! a job is drawn from those of similar jobs in the past, relative to their limits ([`Past`]), and
-//! depends on how long the job has been running. The errors of the jobs of a user are correlated,
-//! so some of these jobs use the same quantile. New jobs are those of random days in the last four
-//! weeks. The result is usually too certain, so it is calibrated using the outcomes of previous
-//! forecasts ([`Calibration`]), for a log ([`Scoring`]) or for a running scheduler
-//! ([`OnlineForecasts`]).
+//! Most limits are much larger than the run times. For this reason, the queue is simulated many
+//! times using the rule of the site ([`ForecastSite::forecast`]). Run times are drawn from those of
+//! similar jobs in the past, relative to their limits ([`Past`]). New jobs are those of random days
+//! in the last four weeks. The result is usually too certain, so it is calibrated using the
+//! outcomes of previous forecasts ([`Calibration`]).
 //!
 //! # Bibliography
 //! Gibbs, Candès, "Adaptive conformal inference under distribution shift", NeurIPS 2021. Smith,
@@ -28,7 +25,7 @@ pub use calibration::{Calibration, LEVELS, Quantiles};
 pub use draw::{Draws, ForecastSite, PresentJob, Snapshot};
 pub use map::{Map, MapCell};
 pub use online::OnlineForecasts;
-pub use past::{Past, RunTimeDistribution};
+pub use past::Past;
 pub use score::{ForecastRecord, Scored, ScoredForecast, Scoring};
 
 #[cfg(test)]

@@ -117,7 +117,7 @@ impl OnlineForecasts {
         let all = all.filter(|seen| scheduler.is_open(seen.job_type));
         let mut came: Vec<ReplayJob> = all.map(|seen| self.job(seen)).collect();
         came.sort_by(|a, b| a.submit.total_cmp(&b.submit));
-        came.iter().for_each(|job| past.comes_with(job));
+        came.into_iter().for_each(|job| past.arrive(job));
         past
     }
 }

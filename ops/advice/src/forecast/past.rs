@@ -1,16 +1,14 @@
-//! The past of a log at a given time, with the run times relative to the limits, and the arrivals.
-
 use std::collections::HashMap;
 
 use synth_traces::replay::ReplayJob;
 use synth_traces::trace::Observed;
 
-/// The jobs that have arrived. Some of these jobs have already ended.
+/// The jobs that have arrived, some of which have ended.
 #[derive(Clone, Debug, Default)]
 pub struct Past {
-    /// The run times of all jobs in each class that have ended, sorted by the time when they ended.
+    /// The run times relative to the limits in each class, sorted by the time when the jobs ended.
     lengths: HashMap<Class, Vec<f64>>,
-    /// All jobs that have arrived, sorted by submission. If a job has not ended, its size is NaN.
+    /// Sorted by submission. If a job has not ended, its size is NaN.
     came: Vec<ReplayJob>,
 }
 
@@ -32,7 +30,6 @@ impl Class {
         [
             (Class::Same(user, promised.to_bits(), job.kind), 20),
             (Class::Promised(user, promised.to_bits()), 20),
-            // If the user is not known, this is 0.
             (Class::User(user, has_limit), if user == 0 { 0 } else { 30 }),
             (Class::Limit(promised.log2().floor() as i32), 60),
             (Class::All(has_limit), 60),
@@ -49,15 +46,9 @@ fn unit(job: &ReplayJob) -> f64 {
 }
 
 impl Past {
-    /// Adds a job that has arrived. The size of the job is not used.
-    pub fn arrive(&mut self, job: &ReplayJob) {
-        let size = f64::NAN;
-        self.comes_with(&ReplayJob { size, ..*job });
-    }
-
-    /// Adds a job that has arrived. If it has not ended, the size must be NaN.
-    pub fn comes_with(&mut self, job: &ReplayJob) {
-        self.came.push(*job);
+    /// Adds a job that has arrived. If it has not ended, its size must be NaN.
+    pub fn arrive(&mut self, job: ReplayJob) {
+        self.came.push(job);
     }
 
     /// Records that the `n`-th job has ended, after running for `size` ticks.
@@ -67,8 +58,8 @@ impl Past {
         self.learn(&job);
     }
 
-    /// Adds the run time of a job that has ended, unless it was already running at the start.
-    pub fn learn(&mut self, job: &ReplayJob) {
+    pub(super) fn learn(&mut self, job: &ReplayJob) {
+        // The run time of a job that was running at the start is not known.
         if job.seen == Observed::Initial {
             return;
         }
@@ -78,19 +69,17 @@ impl Past {
         }
     }
 
-    /// Returns the number of jobs that have ended.
-    pub fn known(&self) -> usize {
+    pub(crate) fn known(&self) -> usize {
         let all = [true, false].map(|has| self.lengths.get(&Class::All(has)).map_or(0, Vec::len));
         all.iter().sum()
     }
 
-    /// Returns all jobs that have arrived.
-    pub fn jobs(&self) -> &[ReplayJob] {
+    pub(super) fn jobs(&self) -> &[ReplayJob] {
         &self.came
     }
 
     /// Returns the distribution of the run time of a job that has been running for `ran` ticks.
-    pub fn run_time_distribution(&self, job: &ReplayJob, ran: f64) -> RunTimeDistribution {
+    pub(super) fn run_time_distribution(&self, job: &ReplayJob, ran: f64) -> RunTimeDistribution {
         let unit = unit(job);
         let mut lengths: Vec<(f64, f64)> = Vec::new();
         let mut rest = 1.0;
@@ -114,7 +103,6 @@ impl Past {
             *share = sum;
         }
         if lengths.is_empty() {
-            // If no similar job ran for longer, this is the limit or twice the elapsed time.
             let longest = match job.promised {
                 f64::INFINITY => 2.0 * ran + 1.0,
                 promised if promised > ran => promised.min(1e15),
@@ -128,11 +116,10 @@ impl Past {
 
 /// The distribution of a run time in ticks: the sorted run times with cumulative probabilities.
 #[derive(Clone, Debug)]
-pub struct RunTimeDistribution(Vec<(f64, f64)>);
+pub(super) struct RunTimeDistribution(Vec<(f64, f64)>);
 
 impl RunTimeDistribution {
-    /// Returns the quantile at the given level, which must be between 0 and 1.
-    pub fn at(&self, level: f64) -> f64 {
+    pub(super) fn at(&self, level: f64) -> f64 {
         let place = self.0.partition_point(|(_, up_to)| *up_to < level);
         self.0[place.min(self.0.len() - 1)].0
     }

@@ -85,14 +85,13 @@ pub struct ForecastRecord {
 /// The fraction of the forecasts at the start that are not evaluated.
 const LEARNING: f64 = 0.1;
 
-/// The maximum value of a wait in seconds. Longer waits are replaced by this value.
+/// The maximum wait in seconds.
 const ENDLESS: f64 = 60.0 * 86_400.0;
 
 impl Scoring<'_> {
-    /// Computes a forecast for each job that has to wait, using the rule that is created by `make`.
-    /// If `mapped` is `true`, the map is included. The `listener` is called with the number of jobs
-    /// that have arrived. Returns an error if the rule cannot be used for the jobs, or if there is
-    /// an interrupt.
+    /// Computes a forecast for each job that has to wait under the rule of `make`, and the map if
+    /// `mapped`. The `listener` is called with the number of jobs that have arrived. Returns an
+    /// error if the rule cannot be used for the jobs, or if there is an interrupt.
     pub fn run(
         &self,
         make: impl FnOnce(&ForecastSite) -> Result<Box<dyn Policy>, String>,
@@ -119,23 +118,23 @@ impl Scoring<'_> {
             if let Some(probes) = &mut probes
                 && probes.is_due(come.end)
             {
-                let (moment, policy) = (course.moment().0, course.policy());
+                let (moment, policy) = (course.moment().0, course.walk.policy());
                 probes.look(&site, &moment, &course.past, &*policy, draws)?;
             }
             let (moment, places) = course.moment();
             let waits = |place: &usize| moment.jobs[*place].started.is_none();
             let is_new = |n: usize| n >= come.start && !log.jobs[n].seen.is_early();
             let new = (0..places.len()).filter(|place| is_new(places[*place]));
-            let mut chosen: Vec<usize> = new.filter(waits).collect();
-            chosen.retain(|_| {
+            let is_chosen = |_: &usize| {
                 waited += 1;
                 waited % self.every == 0
-            });
+            };
+            let chosen: Vec<usize> = new.filter(waits).filter(is_chosen).collect();
             if chosen.is_empty() {
                 continue;
             }
             let begun = Instant::now();
-            let policy = course.policy();
+            let policy = course.walk.policy();
             let drawn = site.forecast(&moment, &course.past, &*policy, &chosen, draws)?;
             let time = begun.elapsed().as_secs_f64();
             let waiting = (0..places.len()).filter(waits).count();

@@ -91,7 +91,7 @@ fn remaining_run_times_are_conditioned_on_the_age() {
     let site = ForecastSite::of_log(&log).unwrap();
     let mut known = Past::default();
     for (n, job) in log.jobs[..5].iter().enumerate() {
-        known.arrive(job);
+        known.arrive(*job);
         known.ended(n, job.size);
     }
     let running = PresentJob {
@@ -117,12 +117,11 @@ fn remaining_run_times_are_conditioned_on_the_age() {
     assert_eq!(*by_limits, 60.0);
     let are_known = draws.iter().all(|wait| [10.0, 40.0].contains(wait));
     assert!(are_known, "{draws:?}");
-    // This is half of the draws. The error is at most four standard errors of 60 independent draws.
     let early = draws.iter().filter(|wait| **wait == 10.0).count() as f64;
+    // Four standard errors of 60 independent draws.
     assert!((early - 30.0).abs() < 4.0 * 15.0_f64.sqrt(), "{early}");
 }
 
-/// The standard errors are for a third of the jobs, because neighbours are not independent.
 #[test]
 fn quantiles_are_calibrated_on_a_random_log() {
     let jobs = drawn(1200);
@@ -130,6 +129,7 @@ fn quantiles_are_calibrated_on_a_random_log() {
     let record = scored.record.unwrap();
     assert!(record.forecasts > 300, "{}", record.forecasts);
     for (started, level) in record.started.into_iter().zip(LEVELS) {
+        // A third of the jobs, because neighbours are not independent.
         let error = (level * (1.0 - level) / (record.forecasts as f64 / 3.0)).sqrt();
         let is_near = (started - level).abs() < 4.0 * error;
         assert!(is_near, "{started} of {level}");

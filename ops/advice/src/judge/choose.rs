@@ -49,19 +49,17 @@ pub struct ChosenRule {
     pub tried: usize,
 }
 
-/// The default for the guaranteed wait, as a multiple of the longest wait.
+/// The default guarantee, as a multiple of the longest wait.
 const USUAL: f64 = 4.0;
 
 /// The number of seconds that is added to each wait, so that the ratio of small waits is bounded.
 const GRAIN: f64 = 10.0;
 
 impl SelectionCriteria {
-    /// Returns the default guarantee for a log, or `None` if the jobs do not have limits.
-    ///
-    /// A rule with the best mean can cause wide and long jobs to wait for months, which later makes
-    /// the mean worse. For SDSC SP2, the mean wait without a guarantee is 1.2 to 1.5 times the mean
-    /// wait of EASY, and with a guarantee it is 0.8 times. If there are no limits, freeing the
-    /// capacity in time has a cost that is larger than the benefit.
+    /// Returns the default guarantee for a log, because a rule with the best mean can cause wide
+    /// and long jobs to wait for months. For SDSC SP2, the mean wait is 1.2 to 1.5 times that of
+    /// EASY without a guarantee, and 0.8 times with one. Without limits, this is `None`, because
+    /// freeing the capacity in time costs more than the benefit.
     pub fn default_wait_bound(log: &Log) -> Option<f64> {
         log.has_limits.then_some(USUAL)
     }
@@ -117,8 +115,8 @@ impl Candidate {
 
 fn sort(tried: &mut [Candidate]) {
     tried.sort_by(|a, b| {
-        let ((breaks, own), (other_breaks, other)) = (a.rank(), b.rank());
-        breaks.cmp(&other_breaks).then(own.total_cmp(&other))
+        let (a, b) = (a.rank(), b.rank());
+        a.0.cmp(&b.0).then(a.1.total_cmp(&b.1))
     });
 }
 
@@ -129,8 +127,8 @@ struct Selection<'a> {
     interrupt: &'a AtomicBool,
 }
 
-/// Returns the best rule for the given training periods. The first one must be the past as
-/// recorded, and the last one must have the highest load.
+/// Returns the best rule for training periods, of which the first one must be the past as recorded,
+/// and the last one must have the highest load.
 pub(super) fn choose(
     goal: &SelectionCriteria,
     pasts: &[TrainingPeriod<'_>],
@@ -183,16 +181,16 @@ impl Selection<'_> {
         iproduct!(parts, &points).map(with).collect()
     }
 
-    /// Tests the rules on one training period after the other, the busiest one first. If there is a
-    /// handicap, only the best [`FINALISTS`] are left after two periods.
+    /// Tests the rules on the training periods, the busiest one first. With a handicap, only the
+    /// best [`FINALISTS`] are left after two periods.
     fn run(&self, points: Vec<QueueRule>, handicap: f64) -> Result<Vec<Candidate>, ReplayError> {
-        let entrant = |point| Candidate {
+        let candidate = |point| Candidate {
             point,
             scores: Vec::new(),
             handicap,
             excess: 0.0,
         };
-        let mut all: Vec<Candidate> = points.into_iter().map(entrant).collect();
+        let mut all: Vec<Candidate> = points.into_iter().map(candidate).collect();
         let mut order: Vec<usize> = (0..self.pasts.len()).collect();
         order.rotate_right(1);
         for (round, n) in order.into_iter().enumerate() {

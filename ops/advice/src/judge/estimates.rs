@@ -1,5 +1,3 @@
-//! This module computes all estimates of the run time, using the jobs in a log that have ended.
-
 use std::cmp::Ordering;
 
 use schemars::JsonSchema;
@@ -21,30 +19,23 @@ pub struct EstimateAccuracy {
     pub worth: [EstimateQuality; 3],
 }
 
-/// The estimators of all kinds, and their estimates for each job.
+/// The estimators in the same order as [`RuntimeEstimate::NAMED`], with the jobs that have ended.
 #[derive(Clone)]
 pub(super) struct Estimates {
-    /// The estimators in the same order as [`RuntimeEstimate::NAMED`].
-    kinds: [Kind; 4],
+    estimators: [Estimator; 4],
+    /// The estimate of each estimator for each job in ticks.
+    tables: [Vec<f64>; 4],
     open: Vec<usize>,
     next: usize,
-}
-
-#[derive(Clone)]
-struct Kind {
-    estimator: Estimator,
-    /// The estimate for each job in ticks.
-    table: Vec<f64>,
 }
 
 impl Estimates {
     /// Creates all estimators, since the current rule may use any. `day` is in units of the clock.
     pub(super) fn new(day: f64) -> Self {
+        let learned = LearnedRuntimes::default();
         Estimates {
-            kinds: RuntimeEstimate::NAMED.map(|(_, estimate)| Kind {
-                estimator: Estimator::new(estimate, day, &LearnedRuntimes::default()),
-                table: Vec::new(),
-            }),
+            estimators: RuntimeEstimate::NAMED.map(|own| Estimator::new(own.1, day, &learned)),
+            tables: Default::default(),
             open: Vec::new(),
             next: 0,
         }
@@ -56,53 +47,54 @@ impl Estimates {
     }
 
     /// Updates the estimates for all jobs that arrive or end before this time.
-    pub(super) fn look(
-        &mut self,
-        scene: &DecisionState<'_>,
-        shares: &[f64],
-        ends: &[f64],
-        time: f64,
-    ) {
+    pub(super) fn look(&mut self, scene: &DecisionState<'_>, ends: &[f64], time: f64) {
+        let shares = scene.fleet.envelope().dominant_shares();
         let come = self.next..ends.len();
         self.next = ends.len();
         self.open.extend(come.clone());
-        // If a job ends and another one arrives at the same time, the end is first.
+        // At the same time, ends precede arrivals.
         let arrival = |n: usize| (scene.clock.submit(scene.jobs[n].submit), true, n);
         let mut events: Vec<(f64, bool, usize)> = come.map(arrival).collect();
         let ended = self.open.extract_if(.., |n| ends[*n] < time);
         events.extend(ended.map(|n| (ends[n], false, n)));
         events.sort_by(|a, b| a.partial_cmp(b).unwrap_or(Ordering::Equal));
         for (now, arrives, n) in events {
-            let promise = promise(scene, shares, n);
-            for kind in &mut self.kinds {
+            let job = &scene.jobs[n];
+            let facts = JobFacts {
+                user: job.user,
+                limit: scene.clock.size(job.own_limit()),
+                share: shares[scene.types[job.kind as usize] as usize],
+                submitted: scene.clock.submit(job.submit),
+            };
+            for (estimator, table) in self.estimators.iter_mut().zip(&mut self.tables) {
                 if arrives {
-                    let estimate = kind.estimator.estimate(&promise);
-                    kind.table.push(scene.clock.ticks(estimate));
-                } else if scene.jobs[n].seen != Observed::Initial {
-                    // For these jobs, the run time before the start of the log is not known.
-                    let size = scene.clock.size(scene.jobs[n].size);
-                    kind.estimator.learn(&promise, size, now);
+                    let estimate = estimator.estimate(&facts);
+                    table.push(scene.clock.ticks(estimate));
+                // If a job was running at the start of the log, its run time is not known.
+                } else if job.seen != Observed::Initial {
+                    let size = scene.clock.size(job.size);
+                    estimator.learn(&facts, size, now);
                 }
             }
         }
     }
 
     pub(super) fn estimator(&self, estimate: RuntimeEstimate) -> &Estimator {
-        &self.kinds[estimate as usize].estimator
+        &self.estimators[estimate as usize]
     }
 
     pub(super) fn tables(&self, jobs: &[usize]) -> [Vec<f64>; 4] {
-        let of = |kind: &Kind| jobs.iter().map(|n| kind.table[*n]).collect();
-        self.kinds.each_ref().map(of)
+        let of = |table: &Vec<f64>| jobs.iter().map(|n| table[*n]).collect();
+        self.tables.each_ref().map(of)
     }
 
     pub(super) fn by_tree(&self, job: usize) -> f64 {
-        self.kinds[RuntimeEstimate::Tree as usize].table[job]
+        self.tables[RuntimeEstimate::Tree as usize][job]
     }
 
     pub(super) fn worth(&self, log: &Log, from: usize) -> Vec<EstimateAccuracy> {
         let of = |estimate: &RuntimeEstimate| {
-            let table = &self.kinds[*estimate as usize].table;
+            let table = &self.tables[*estimate as usize];
             let judged = log.jobs.iter().zip(table).skip(from);
             let judged = judged.map(|(job, said)| EstimatedCompletion {
                 user: job.user,
@@ -115,15 +107,5 @@ impl Estimates {
             }
         };
         Self::of(log).iter().map(of).collect()
-    }
-}
-
-fn promise(scene: &DecisionState<'_>, shares: &[f64], n: usize) -> JobFacts {
-    let job = &scene.jobs[n];
-    JobFacts {
-        user: job.user,
-        limit: scene.clock.size(job.own_limit()),
-        share: shares[scene.types[job.kind as usize] as usize],
-        submitted: scene.clock.submit(job.submit),
     }
 }

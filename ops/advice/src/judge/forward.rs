@@ -1,5 +1,3 @@
-//! This module evaluates a log walk-forward: each rule is selected using only the jobs before.
-
 use std::collections::HashMap;
 use std::sync::atomic::AtomicBool;
 
@@ -10,10 +8,9 @@ use super::choose::{ChosenRule, SelectionCriteria, choose};
 use super::estimates::{EstimateAccuracy, Estimates};
 use super::past::{TrainingPeriod, served};
 use super::point::QueueRule;
-use synth_multiresource::policy::{Backfilling, Estimates as Lengths, Estimator, Policy};
+use synth_multiresource::policy::{Estimates as Lengths, Policy};
 use synth_traces::replay::{
-    Clock, DecisionState, DemandKinds, Log, LogError, ReplayJob, Speed, Walk, early,
-    replay_workload, resampled,
+    Clock, DecisionState, DemandKinds, Log, LogError, ReplayJob, Speed, Walk, early, resampled,
 };
 
 /// The windows that a log is divided into.
@@ -45,12 +42,11 @@ pub type WaitsAndSizes = Vec<(f64, f64)>;
 
 /// The walk-forward evaluation of a log.
 pub struct WalkForward<'a> {
-    log: &'a Log,
-    kinds: DemandKinds,
+    pub(crate) log: &'a Log,
+    pub(crate) kinds: DemandKinds,
     scene: DecisionState<'a>,
-    shares: Vec<f64>,
-    windows: LogWindows,
-    goal: SelectionCriteria,
+    pub(crate) windows: LogWindows,
+    pub(crate) goal: SelectionCriteria,
     /// The estimates under the current rule at the start of the first window.
     learned: Estimates,
     /// The length of a second in the time of the policy.
@@ -67,19 +63,17 @@ const FEWEST: usize = 50;
 /// If the load in the past is lower than this, the rules are also tested with this load.
 const BUSY: f64 = 0.85;
 
-/// The total number of jobs that are replayed for all training periods.
+/// The number of jobs in all training periods.
 const REPLAYED: usize = 20_000;
 const PASTS: [usize; 2] = [5, 10];
 
-/// The relative speeds of the training periods (1 for the first one). If a time changes by one
-/// second, the mean may change by several percent, so the result is less random if it is the
-/// average over different speeds.
+/// The relative speeds of the training periods. If a time changes by one second, the mean may
+/// change by several percent, so an average over different speeds is less random.
 const NEAR: [f64; 5] = [1.0, 0.96, 1.04, 0.98, 1.07];
 
 impl<'a> WalkForward<'a> {
     /// Replays a log until the first window, using the current rule. Returns an error if the log is
-    /// too short or if its numbers are too large to be exact. If `interrupt` is set, all work
-    /// stops.
+    /// too short or if its numbers are too large to be exact. Setting `interrupt` stops all work.
     pub fn new(
         log: &'a Log,
         windows: LogWindows,
@@ -87,13 +81,12 @@ impl<'a> WalkForward<'a> {
         interrupt: &'a AtomicBool,
     ) -> Result<Self, LogError> {
         let (kinds, clock) = (DemandKinds::exact(log), Clock::whole(windows.speed));
-        let (fleet, types) = replay_workload(log, &log.jobs, &kinds, clock, 0.0, false)?;
+        let scene = DecisionState::of_log(log, &log.jobs, &kinds, clock)?;
         let second = clock.size(log.tick.per_second() as f64);
         let mut forward = WalkForward {
             log,
             kinds,
-            shares: fleet.envelope().dominant_shares(),
-            scene: DecisionState::promised(&log.jobs, types, fleet, clock),
+            scene,
             windows,
             goal,
             learned: Estimates::new(DAY * second),
@@ -109,8 +102,7 @@ impl<'a> WalkForward<'a> {
             )));
         }
         let (ends, start) = (forward.begin()?.ends().to_vec(), forward.start());
-        let learned = &mut forward.learned;
-        learned.look(&forward.scene, &forward.shares, &ends, start);
+        forward.learned.look(&forward.scene, &ends, start);
         Ok(forward)
     }
 
@@ -122,22 +114,22 @@ impl<'a> WalkForward<'a> {
     }
 
     fn start(&self) -> f64 {
-        self.span() * self.windows.past
+        self.scene.clock.submit(self.log.span()) * self.windows.past
     }
 
-    fn span(&self) -> f64 {
-        self.scene.clock.submit(self.log.span())
-    }
-
-    fn rule(&self, choices: Backfilling, estimator: &Estimator) -> Box<dyn Policy> {
+    fn rule(&self, point: &QueueRule, sizes: bool, learned: &Estimates) -> Box<dyn Policy> {
+        let mut choices = point.choices(self.second);
+        if sizes {
+            choices.estimates = Lengths::Inflated(1.0);
+        }
+        let estimator = learned.estimator(point.estimate).clone();
         let fleet = &self.scene.fleet;
-        choices.by_guess(fleet.envelope(), fleet.servers(), estimator.clone().into())
+        choices.by_guess(fleet.envelope(), fleet.servers(), estimator.into())
     }
 
     fn begin(&self) -> Result<Walk<'_>, LogError> {
         let blank = Estimates::new(DAY * self.second);
-        let estimator = blank.estimator(self.goal.now.estimate);
-        let rule = self.rule(self.goal.now.choices(self.second), estimator);
+        let rule = self.rule(&self.goal.now, false, &blank);
         let mut walk = Walk::new(&self.scene, rule);
         walk.until(self.start())?;
         Ok(walk)
@@ -151,33 +143,27 @@ impl<'a> WalkForward<'a> {
 
     /// Evaluates a rule for all windows. If `sizes` is `true`, the size of each job is known.
     pub fn evaluate_rule(&self, point: &QueueRule, sizes: bool) -> Result<WaitsAndSizes, LogError> {
-        let mut choices = point.choices(self.second);
-        if sizes {
-            choices.estimates = Lengths::Inflated(1.0);
-        }
         let mut walk = self.begin()?;
-        let rule = self.rule(choices, self.learned.estimator(point.estimate));
-        walk.hand_over(rule, self.start());
+        walk.hand_over(self.rule(point, sizes, &self.learned), self.start());
         walk.finish()?;
         Ok(self.served(walk.ends()))
     }
 
     /// Evaluates the rules that are selected for each window, and the accuracy of the estimates.
-    /// The `listener` is called with the number of the window and of all windows. Returns an error
-    /// if a rule makes an invalid decision or if there is an interrupt.
+    /// The `listener` is called with the number of the window and of all windows.
     pub fn evaluate_selection(
         &self,
         listener: &mut dyn FnMut(usize, usize),
     ) -> Result<(Vec<JudgedWindow>, WaitsAndSizes, Vec<EstimateAccuracy>), LogError> {
         let (mut walk, mut estimates) = (self.begin()?, self.learned.clone());
-        let span = self.span();
+        let span = self.scene.clock.submit(self.log.span());
         let every = (self.windows.every * self.second).min(span);
         let count = ((span - self.start()) / every).ceil().max(1.0) as usize;
         let (mut windows, mut seen): (Vec<JudgedWindow>, usize) = (Vec::new(), 0);
         for n in 0..count {
             listener(n + 1, count);
             let time = self.start() + n as f64 * every;
-            estimates.look(&self.scene, &self.shares, walk.ends(), time);
+            estimates.look(&self.scene, walk.ends(), time);
             let ended = walk.ends().iter().filter(|end| **end < time).count();
             let (past, choice) = match windows.last() {
                 Some(last) if ended == seen => (last.past, last.choice.clone()),
@@ -187,9 +173,7 @@ impl<'a> WalkForward<'a> {
                 }
             };
             seen = ended;
-            let estimator = estimates.estimator(choice.point.estimate);
-            let rule = self.rule(choice.point.choices(self.second), estimator);
-            walk.hand_over(rule, time);
+            walk.hand_over(self.rule(&choice.point, false, &estimates), time);
             let first = walk.ends().len();
             if n + 1 < count {
                 walk.until(time + every)?;
@@ -203,17 +187,16 @@ impl<'a> WalkForward<'a> {
                 choice,
             });
         }
-        estimates.look(&self.scene, &self.shares, walk.ends(), f64::INFINITY);
+        estimates.look(&self.scene, walk.ends(), f64::INFINITY);
         let worth = estimates.worth(self.log, self.first());
         Ok((windows, self.served(walk.ends()), worth))
     }
 
-    /// Returns the best rule for the whole log. The errors are those of
-    /// [`evaluate_selection`](Self::evaluate_selection).
+    /// Returns the best rule for the whole log.
     pub fn best(&self) -> Result<ChosenRule, LogError> {
         let (mut walk, mut estimates) = (self.begin()?, self.learned.clone());
         walk.finish()?;
-        estimates.look(&self.scene, &self.shares, walk.ends(), f64::INFINITY);
+        estimates.look(&self.scene, walk.ends(), f64::INFINITY);
         self.choose(&estimates, walk.ends(), f64::INFINITY)
     }
 
@@ -229,24 +212,22 @@ impl<'a> WalkForward<'a> {
                 "only {ended} jobs have ended before the first window, but at least {FEWEST} are required; use a larger value for `--past` or a longer log"
             )));
         }
-        let past: Vec<usize> = (ends.len().saturating_sub(MOST)..ends.len()).collect();
-        let begin = self.log.jobs[past[0]].submit;
-        let jobs = past.iter().map(|&n| ReplayJob {
+        let past = ends.len().saturating_sub(MOST)..ends.len();
+        let begin = self.log.jobs[past.start].submit;
+        let jobs = past.clone().map(|n| ReplayJob {
             submit: self.log.jobs[n].submit - begin,
             ..self.as_known(n, ends[n], time, estimates)
         });
         let jobs: Vec<ReplayJob> = jobs.collect();
-        let tables = estimates.tables(&past);
-        let places: HashMap<u32, usize> = jobs.iter().map(|job| job.line).zip(0..).collect();
+        let places: HashMap<u32, usize> = jobs.iter().map(|job| job.line).zip(past).collect();
         // If a job is used again, its estimate is not changed.
         let mut drawn = self.drawn(jobs);
         // The guarantee can only be evaluated for jobs with a known size.
-        let has_ended = |job: &ReplayJob| ends[past[places[&job.line]]] < time;
+        let has_ended = |job: &ReplayJob| ends[places[&job.line]] < time;
         drawn[0].0.retain(has_ended);
         let pasts = drawn.iter().map(|(jobs, speed)| {
             let places: Vec<usize> = jobs.iter().map(|job| places[&job.line]).collect();
-            let of = |table: &Vec<f64>| places.iter().map(|place| table[*place]).collect();
-            let tables = tables.each_ref().map(of);
+            let tables = estimates.tables(&places);
             TrainingPeriod::new(self.log, &self.kinds, jobs, &tables, *speed)
         });
         let pasts = pasts.collect::<Result<Vec<_>, _>>()?;
@@ -254,7 +235,7 @@ impl<'a> WalkForward<'a> {
         Ok(choose(&self.goal, &pasts, estimates, self.interrupt)?)
     }
 
-    /// If a job has not ended, the estimate of the tree is used as its size. If such jobs were
+    /// Replaces the size of a job that has not ended by the estimate of the tree. If such jobs were
     /// ignored, a rule that does not run long jobs would look good.
     fn as_known(&self, n: usize, end: f64, time: f64, estimates: &Estimates) -> ReplayJob {
         let job = self.log.jobs[n];
@@ -268,8 +249,8 @@ impl<'a> WalkForward<'a> {
         ReplayJob { size, limit, ..job }
     }
 
-    /// Returns the training periods, where every second one consists of random weeks of the past.
-    /// If the load in the past was low, half of them have a speed with a load of [`BUSY`].
+    /// Returns the training periods. Every second one consists of random weeks of the past. If the
+    /// load in the past was low, half of them have a speed with a load of [`BUSY`].
     fn drawn(&self, jobs: Vec<ReplayJob>) -> Vec<(Vec<ReplayJob>, Speed)> {
         let own = self.windows.speed;
         let span = jobs.last().map_or(1.0, |job| job.submit.max(1.0));

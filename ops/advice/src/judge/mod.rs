@@ -1,13 +1,11 @@
 //! This module selects a backfilling rule using a log, and evaluates it on the jobs that follow.
 //!
-//! If there are many rules, one of them always looks good by chance. For this reason, the
-//! evaluation *walks forward*: the log is divided into windows, such as weeks. The rule of each
-//! window is [selected](choose) using only the jobs that ended before it, and continues with the
-//! queue of the previous window. Each candidate is replayed on the past as recorded, on random
-//! weeks of the past and, if the load in the past was low, at a higher speed. The score is the mean
-//! of the logarithm of the mean wait relative to the current rule. An unusual rule must be better
-//! than the common rules by a margin. A [`QueueRule`] is an order `a ln ê + b ln p − g ln(w + c)`
-//! with an estimate `ê` of the size of a job, at most one reservation, and a maximum wait.
+//! Among many rules, one always looks good by chance. For this reason, the evaluation *walks
+//! forward*: the log is divided into windows, such as weeks. The rule of each window is
+//! [selected](choose) using only the jobs that ended before it, and continues with the queue of the
+//! previous window. Candidates are replayed on the past as recorded, on random weeks of the past
+//! and, if the load in the past was low, at a higher speed. A [`QueueRule`] is an order
+//! `a ln ê + b ln p − g ln(w + c)` with an estimate `ê` of the size of a job.
 //!
 //! # Bibliography
 //! Carastan-Santos, de Camargo, "Obtaining dynamic scheduling policies with simulation and machine

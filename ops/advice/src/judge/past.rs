@@ -8,7 +8,7 @@ use synth_core::document::DocumentError;
 use synth_multiresource::policy::EstimateSource;
 use synth_traces::replay::{
     Clock, DecisionState, DemandKinds, Log, ReplayError, ReplayJob, Speed, Walk, bounded_slowdown,
-    early, percentiles, replay_workload,
+    early, percentiles,
 };
 
 use super::point::QueueRule;
@@ -45,7 +45,7 @@ impl WaitSummary {
     }
 }
 
-/// A training period with its jobs, the estimates of their sizes on arrival, and the servers.
+/// A training period with the estimates of the sizes on arrival.
 pub(super) struct TrainingPeriod<'a> {
     scene: DecisionState<'a>,
     tables: [Arc<[f64]>; 4],
@@ -55,7 +55,7 @@ pub(super) struct TrainingPeriod<'a> {
 const WARM_UP: f64 = 0.02;
 
 impl<'a> TrainingPeriod<'a> {
-    /// Creates a training period from jobs in the order of submission. The estimates are in ticks.
+    /// Creates a training period from jobs in the order of submission, with estimates in ticks.
     pub(super) fn new(
         log: &Log,
         kinds: &DemandKinds,
@@ -64,10 +64,9 @@ impl<'a> TrainingPeriod<'a> {
         speed: Speed,
     ) -> Result<Self, DocumentError> {
         let clock = Clock::whole(speed);
-        let (fleet, types) = replay_workload(log, jobs, kinds, clock, 0.0, false)?;
         let in_time = |table: &Vec<f64>| table.iter().map(|time| clock.size(*time)).collect();
         Ok(TrainingPeriod {
-            scene: DecisionState::promised(jobs, types, fleet, clock),
+            scene: DecisionState::of_log(log, jobs, kinds, clock)?,
             tables: tables.each_ref().map(in_time),
             per_second: log.tick.per_second() as f64,
         })

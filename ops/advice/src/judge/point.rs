@@ -1,5 +1,3 @@
-//! This module defines the members of a family of backfilling rules. All times are in seconds.
-
 use itertools::iproduct;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -38,7 +36,7 @@ impl QueueRule {
     };
 
     /// Returns the rule in a time unit where the length of one second is `second`.
-    pub fn choices(&self, second: f64) -> Backfilling {
+    pub(super) fn choices(&self, second: f64) -> Backfilling {
         let order = Priority {
             offset: self.order.offset * second,
             ..self.order
@@ -77,25 +75,22 @@ impl QueueRule {
 
     /// Returns the name, such as `easy+sjf+history`, or the exponents and the offset of the order.
     pub fn name(&self) -> String {
-        let Priority {
-            size,
-            share,
-            age,
-            offset,
-        } = self.order;
-        let named = Priority::NAMED.into_iter().find(|own| own.1 == self.order);
-        let order = named.map_or_else(
-            || format!("order({size},{share},{age},{:.1}h)", offset / HOUR),
-            |(name, _)| name.to_owned(),
-        );
+        let own = &self.order;
+        let order = match Priority::NAMED.iter().find(|named| named.1 == *own) {
+            Some((name, _)) => (*name).to_owned(),
+            None => {
+                let offset = own.offset / HOUR;
+                format!("order({},{},{},{offset:.1}h)", own.size, own.share, own.age)
+            }
+        };
         let estimate = match self.estimate {
             RuntimeEstimate::Limit => String::new(),
             other => format!("+{}", other.name()),
         };
-        let promise = self.longest_wait.map(|time| time / HOUR);
-        let promise = promise.map(|hours| format!(", first after {hours:.1} h"));
-        let promise = promise.unwrap_or_default();
-        format!("{}+{order}{estimate}{promise}", self.reservations.rule())
+        let hours = self.longest_wait.map(|time| time / HOUR);
+        let guarantee = hours.map(|hours| format!(", first after {hours:.1} h"));
+        let guarantee = guarantee.unwrap_or_default();
+        format!("{}+{order}{estimate}{guarantee}", self.reservations.rule())
     }
 
     /// Returns the rule as a policy file that can be edited by the user.
@@ -122,8 +117,7 @@ impl QueueRule {
 
 const HOUR: f64 = 3600.0;
 
-/// Returns orders between and beyond the common ones, with the estimates and reservations of
-/// `kinds`.
+/// Returns orders between and beyond the common ones, as variants of `kinds`.
 pub(super) fn between(kinds: &[QueueRule]) -> Vec<QueueRule> {
     const FORMS: [(f64, f64); 5] = [(1.0, -0.5), (1.0, 0.0), (1.0, 0.5), (1.0, 1.0), (0.5, -0.5)];
     const AGES: [(f64, f64); 4] = [
@@ -158,15 +152,14 @@ pub(super) fn common_rules(estimates: &[RuntimeEstimate]) -> Vec<QueueRule> {
     all.filter(differs).collect()
 }
 
-/// Returns the rules in common use, and then EASY with orders by known sizes (`true`). If there are
-/// no limits, all rules use the history.
+/// Returns the rules in common use, and then EASY with orders by known sizes (`true`). Without
+/// limits, all rules use the history.
 pub fn baseline_rules(has_limits: bool) -> impl Iterator<Item = (QueueRule, bool)> {
     let estimates = &[RuntimeEstimate::Limit, RuntimeEstimate::History][usize::from(!has_limits)..];
     let by_size =
         |own: &QueueRule| own.reservations == QueueRule::EASY.reservations && own.order.size != 0.0;
     let known = common_rules(&estimates[..1]).into_iter().filter(by_size);
-    let run = common_rules(estimates)
-        .into_iter()
-        .map(|point| (point, false));
-    run.chain(known.map(|point| (point, true)))
+    let common = common_rules(estimates).into_iter();
+    let common = common.map(|point| (point, false));
+    common.chain(known.map(|point| (point, true)))
 }

@@ -149,7 +149,7 @@ fn selected_rules_shorten_waits_of_short_jobs_behind_long_ones() {
     let [easy, known, chosen] = [easy, known, chosen].map(WaitSummary::of);
     assert!(windows.iter().all(|window| window.choice.ratio < 0.9));
     assert!(chosen.mean_wait < 0.8 * easy.mean_wait);
-    // The limits are close to the sizes, so there is not much to gain if the sizes are known.
+    // The limits are close to the sizes.
     assert!(known.mean_wait > 0.7 * chosen.mean_wait);
     let pairs = windows.iter().zip(&windows[1..]);
     assert!(

@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::lines::Lines;
 use super::twin::Configuration;
 use synth_multiresource::policy::Priority;
-use synth_slurm::configuration::{SchedulerSettings, SlurmSite, Tres, factor};
+use synth_slurm::configuration::{SlurmSite, Tres, factor};
 use synth_slurm::order::POINTS_PER_DECADE;
 use synth_traces::replay::Log;
 
@@ -20,24 +20,15 @@ pub struct SiteChange {
     pub(super) kind: Kind,
 }
 
-type SetParameter = fn(&mut SchedulerSettings, f64);
-
-#[derive(Clone, Debug)]
-pub(super) enum Kind {
-    Order(Ordered),
-    Backfilling,
-    Parameter(&'static str, f64, SetParameter),
-    /// Adds copies of a node. The values are the index of the node and the number of copies.
-    Nodes(usize, u32),
-}
-
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Ordered {
-    priority: Priority,
-    /// The weight of a week of waiting. If this is 0, the current weight is not changed.
-    age: f64,
-    /// The maximum value of all other weights, or `None` if they are not changed.
-    others: Option<f64>,
+pub(super) enum Kind {
+    /// The order, the weight of a week of waiting (0 does not change it), and the maximum of all
+    /// other weights if it is changed.
+    Order(Priority, f64, Option<f64>),
+    Backfilling,
+    Parameter(&'static str, f64),
+    /// The index of a node and the number of copies to add.
+    Nodes(usize, u32),
 }
 
 const PLUGINS: &str = "JobSubmitPlugins";
@@ -52,15 +43,14 @@ const AGES: [f64; 2] = [0.0, 4.0];
 
 pub(super) fn candidates(site: &SlurmSite, log: &Log) -> Vec<SiteChange> {
     let partitions = site.partitions.iter().map(|own| &own.name).join(",");
-    // The other weights are not changed, or they are limited to that of a factor of ten in the
-    // limit.
+    // The other weights are not changed, or are at most that of a factor of ten in the limit.
     let is_heavy =
         site.priority.is_multifactor && largest(&site.priority.weights) > POINTS_PER_DECADE;
     let weights = [None, Some(POINTS_PER_DECADE)];
     let weights = &weights[..1 + usize::from(is_heavy)];
     let choices = iproduct!(ORDERS, AGES, weights);
     let order = |(own, age, others): (_, f64, &Option<f64>)| {
-        order(site, &partitions, own, (age * POINTS_PER_DECADE, *others))
+        order(site, &partitions, own, age * POINTS_PER_DECADE, *others)
     };
     choices.map(order).chain(parameters(site, log)).collect()
 }
@@ -91,7 +81,8 @@ fn order(
     site: &SlurmSite,
     partitions: &str,
     (name, words, priority): (&str, &str, Priority),
-    (age, others): (f64, Option<f64>),
+    age: f64,
+    others: Option<f64>,
 ) -> SiteChange {
     let mut what = words.to_owned();
     let steps = "  # the steps are described in its README.md; use the weights in these lines";
@@ -110,11 +101,7 @@ fn order(
     SiteChange {
         what,
         besides: Some(command),
-        kind: Kind::Order(Ordered {
-            priority,
-            age,
-            others,
-        }),
+        kind: Kind::Order(priority, age, others),
     }
 }
 
@@ -122,19 +109,17 @@ pub(super) fn largest(numbers: &[f64]) -> f64 {
     numbers.iter().copied().fold(0.0, f64::max)
 }
 
-impl Ordered {
-    /// Returns the new weights. If the others are limited, they are multiplied by the same factor.
-    fn weights(&self, own: &[f64; 6]) -> [f64; 6] {
-        let mut weights = *own;
-        if let Some(most) = self.others {
-            let part = (most / largest(own)).min(1.0);
-            weights = own.map(|weight| (weight * part).round());
-        }
-        if self.age > 0.0 {
-            weights[factor::AGE] = self.age;
-        }
-        weights
+/// Returns the new weights. If the others are limited, they are multiplied by the same factor.
+fn weights(own: [f64; 6], age: f64, others: Option<f64>) -> [f64; 6] {
+    let mut weights = own;
+    if let Some(most) = others {
+        let part = (most / largest(&own)).min(1.0);
+        weights = own.map(|weight| (weight * part).round());
     }
+    if age > 0.0 {
+        weights[factor::AGE] = age;
+    }
+    weights
 }
 
 fn parameters(site: &SlurmSite, log: &Log) -> Vec<SiteChange> {
@@ -149,39 +134,19 @@ fn parameters(site: &SlurmSite, log: &Log) -> Vec<SiteChange> {
     let per_second = log.tick.per_second() as f64;
     let limits = log.jobs.iter().map(|job| job.limit / per_second);
     let longest = limits.fold(0.0, f64::max);
+    let (interval, tested) = (own.bf_interval, f64::from(own.bf_max_job_test));
     let window = [(longest / 60.0).ceil(), own.bf_window / 60.0];
-    let tested = f64::from(own.bf_max_job_test);
-    let offers: [(bool, &'static str, [f64; 2], SetParameter); 4] = [
-        (
-            own.bf_interval > 10.0,
-            "bf_interval",
-            [10.0, own.bf_interval],
-            |own, value| own.bf_interval = value,
-        ),
-        (
-            longest > own.bf_window,
-            "bf_window",
-            window,
-            |own, value| own.bf_window = 60.0 * value,
-        ),
-        (
-            tested < 2000.0,
-            "bf_max_job_test",
-            [2000.0, tested],
-            |own, value| own.bf_max_job_test = value as u32,
-        ),
-        (
-            own.bf_max_job_user == 0,
-            "bf_max_job_user",
-            [10.0, 0.0],
-            |own, value| own.bf_max_job_user = value as u32,
-        ),
+    let offers = [
+        (interval > 10.0, "bf_interval", [10.0, interval]),
+        (longest > own.bf_window, "bf_window", window),
+        (tested < 2000.0, "bf_max_job_test", [2000.0, tested]),
+        (own.bf_max_job_user == 0, "bf_max_job_user", [10.0, 0.0]),
     ];
     let needed = offers.into_iter().filter(|(is_needed, ..)| *is_needed);
-    let change = |(_, name, [value, now], set): (bool, _, [f64; 2], _)| SiteChange {
+    let change = |(_, name, [value, now]): (_, _, [f64; 2])| SiteChange {
         what: format!("{name}={value:.0} (now {now:.0})"),
         besides: Some(AFTERWARDS.to_owned()),
-        kind: Kind::Parameter(name, value, set),
+        kind: Kind::Parameter(name, value),
     };
     needed.map(change).collect()
 }
@@ -190,29 +155,31 @@ const AFTERWARDS: &str = "sdiag  # check the cycle times after the change, becau
 
 impl SiteChange {
     pub(super) fn excludes(&self, other: &SiteChange) -> bool {
-        matches!((&self.kind, &other.kind), (Kind::Order(_), Kind::Order(_)))
+        matches!((self.kind, other.kind), (Kind::Order(..), Kind::Order(..)))
     }
 
     pub(super) fn write(&self, site: &SlurmSite, lines: &mut Lines) {
-        match &self.kind {
+        match self.kind {
             Kind::Nodes(..) => {}
             Kind::Backfilling => {
                 lines.set("SchedulerType", "sched/backfill");
                 lines.set_parameter("bf_interval", site.scheduler.bf_interval);
             }
-            Kind::Parameter(name, value, _) => lines.set_parameter(name, *value),
-            Kind::Order(ordered) => {
+            Kind::Parameter(name, value) => lines.set_parameter(name, value),
+            Kind::Order(_, age, others) => {
                 let own = &site.priority;
                 if !own.is_multifactor {
                     lines.set("PriorityType", "priority/multifactor");
                 }
-                let weights = ordered.weights(&own.weights).into_iter().zip(own.weights);
+                let weights = weights(own.weights, age, others)
+                    .into_iter()
+                    .zip(own.weights);
                 for (name, (weight, now)) in factor::NAMES.iter().zip(weights) {
                     if weight != now {
                         lines.set(&format!("PriorityWeight{name}"), format!("{weight:.0}"));
                     }
                 }
-                if ordered.age > 0.0 && own.max_age != WEEK {
+                if age > 0.0 && own.max_age != WEEK {
                     lines.set("PriorityMaxAge", "7-0");
                 }
                 lines.add_plugin(PLUGINS, "lua");
@@ -222,17 +189,20 @@ impl SiteChange {
 
     pub(super) fn apply(&self, setting: &mut Configuration) {
         let own = &mut setting.site;
-        match &self.kind {
+        match self.kind {
             Kind::Backfilling => own.scheduler.backfills = true,
-            Kind::Parameter(_, value, set) => set(&mut own.scheduler, *value),
-            Kind::Nodes(like, count) => more_nodes(own, *like, *count),
-            Kind::Order(ordered) => {
+            Kind::Parameter("bf_interval", value) => own.scheduler.bf_interval = value,
+            Kind::Parameter("bf_window", value) => own.scheduler.bf_window = 60.0 * value,
+            Kind::Parameter("bf_max_job_test", n) => own.scheduler.bf_max_job_test = n as u32,
+            Kind::Parameter(_, n) => own.scheduler.bf_max_job_user = n as u32,
+            Kind::Nodes(like, count) => more_nodes(own, like, count),
+            Kind::Order(priority, age, others) => {
                 own.priority.is_multifactor = true;
-                own.priority.weights = ordered.weights(&own.priority.weights);
-                if ordered.age > 0.0 {
+                own.priority.weights = weights(own.priority.weights, age, others);
+                if age > 0.0 {
                     own.priority.max_age = WEEK;
                 }
-                setting.order = Some(ordered.priority);
+                setting.order = Some(priority);
             }
         }
     }

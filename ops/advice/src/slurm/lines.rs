@@ -1,5 +1,3 @@
-//! The lines of the `slurm.conf` that make a set of changes, and the lines that undo them.
-
 use itertools::Itertools as _;
 
 #[derive(Clone)]

@@ -1,18 +1,15 @@
 //! This module finds changes to the configuration of a Slurm site, by replaying the jobs of the
 //! site using the rule [`slurm`](synth_slurm::rule).
 //!
-//! The changes with the lowest mean wait are selected one at a time on the first half of the log.
-//! They are evaluated on the second half, where the intervals are computed from paired blocks of
-//! time. Each change is replayed with several offsets of the clock, because a start that is one
-//! second earlier changes all later starts. If the replay of the current configuration is not close
-//! to the recorded waits, there is no advice.
+//! The changes with the lowest mean wait are selected one at a time on the first half of the log,
+//! and evaluated on the second half. Each change is replayed with several offsets of the clock,
+//! because a start that is one second earlier changes all later starts.
 
 mod changes;
 mod classes;
 mod lines;
 mod twin;
 
-use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use itertools::Itertools as _;
@@ -68,17 +65,16 @@ pub struct Advice {
 
 impl Advice {
     /// Returns `true` if the replay is close to the log, or if this is not known.
-    pub fn is_near(&self) -> bool {
+    pub(crate) fn is_near(&self) -> bool {
         self.likeness.is_none_or(|own| own.is_near())
     }
 
-    /// Returns `true` if it is known that the replay is close to the log.
-    pub fn is_checked(&self) -> bool {
+    pub(crate) fn is_checked(&self) -> bool {
         self.likeness.is_some_and(|own| own.is_near())
     }
 
     /// Returns the effect of the changes if they are advised.
-    pub fn significant_effect(&self) -> Option<&Effect> {
+    pub(crate) fn significant_effect(&self) -> Option<&Effect> {
         let gain = self.gain.as_ref();
         gain.filter(|gain| self.is_checked() && gain.is_sure())
     }
@@ -108,7 +104,7 @@ pub struct Agreement {
 
 impl Agreement {
     /// Returns `true` if the replay is close enough to the log to give advice.
-    pub fn is_near(&self) -> bool {
+    pub(crate) fn is_near(&self) -> bool {
         let ratio = self.replayed / self.recorded;
         self.recorded == 0.0 && self.replayed == 0.0 || (0.5..=2.0).contains(&ratio)
     }
@@ -132,8 +128,7 @@ pub struct Effect {
 }
 
 impl Effect {
-    /// Returns `true` if the effect of the change is significant.
-    pub fn is_sure(&self) -> bool {
+    pub(crate) fn is_sure(&self) -> bool {
         self.interval.is_some_and(|own| own.high < 1.0)
     }
 }
@@ -156,9 +151,6 @@ pub struct JobGroup {
 const PAST: f64 = 0.5;
 /// The maximum ratio of the mean waits if another change is added.
 const WORTH: f64 = 0.98;
-const DAY: f64 = 86_400.0;
-/// The minimum length of a block, as a multiple of the mean wait.
-const WAITS: f64 = 10.0;
 /// The minimum number of blocks, even if the blocks become too short.
 const FEWEST_BLOCKS: f64 = 10.0;
 const USERS: usize = 6;
@@ -167,11 +159,11 @@ const USERS: usize = 6;
 pub fn advise(
     log: &Log,
     site: &SlurmSite,
-    (longest, seed): (Option<f64>, u64),
+    longest: Option<f64>,
     interrupt: &AtomicBool,
     listener: &mut dyn FnMut(&str),
 ) -> Result<Advice, String> {
-    let advising = Advising::new(log, site, seed, interrupt)?;
+    let advising = Advising::new(log, site, interrupt)?;
     let candidates = changes::candidates(site, log);
     listener("changes one by one");
     let waits = |changes: &[SiteChange]| -> Result<Vec<Runs>, String> {
@@ -211,13 +203,13 @@ pub fn advise(
         assumed: site.assumed.clone(),
         remarks: advising.remarks.clone(),
         longest,
-        seed,
+        seed: SEED,
     };
     advice.is_advised = advice.significant_effect().is_some();
     Ok(advice)
 }
 
-/// The wait of each job in seconds, for each of the runs.
+/// The wait of each job in each run in seconds.
 type Runs = Vec<Vec<f64>>;
 
 struct Advising<'a> {
@@ -229,19 +221,16 @@ struct Advising<'a> {
     first: usize,
     classes: Vec<String>,
     remarks: Vec<String>,
-    seed: u64,
     interrupt: &'a AtomicBool,
 }
 
 const FEWEST: usize = 50;
 
+/// The seed of all random draws.
+pub(crate) const SEED: u64 = 1;
+
 impl<'a> Advising<'a> {
-    fn new(
-        log: &'a Log,
-        site: &SlurmSite,
-        seed: u64,
-        interrupt: &'a AtomicBool,
-    ) -> Result<Self, String> {
+    fn new(log: &'a Log, site: &SlurmSite, interrupt: &'a AtomicBool) -> Result<Self, String> {
         let cut = PAST * log.span();
         let is_past = |job: &ReplayJob| job.seen.is_early() || job.submit < cut;
         let first = log.jobs.partition_point(is_past);
@@ -253,14 +242,14 @@ impl<'a> Advising<'a> {
                 "the log contains {past} jobs in the first half of its time span and {left} in the second half, but at least {FEWEST} are required in each of them; export the jobs of more weeks{warnings}"
             ));
         }
-        let sent = facts(site, log);
+        let (facts, notes) = facts(site, log);
         let mut site = site.clone();
         // The usage already includes the jobs in the log, because it was exported later.
         site.associations.iter_mut().for_each(|own| own.usage = 0.0);
-        let remarks = site.remarks.iter().cloned().chain(sent.remarks).collect();
+        let remarks = site.remarks.iter().cloned().chain(notes).collect();
         let setting = Configuration {
             site,
-            facts: sent.facts,
+            facts,
             order: None,
         };
         let kinds = DemandKinds::exact(log);
@@ -274,7 +263,6 @@ impl<'a> Advising<'a> {
             first,
             classes: classes(log),
             remarks,
-            seed,
             interrupt,
         })
     }
@@ -295,15 +283,14 @@ impl<'a> Advising<'a> {
         longest: Option<f64>,
     ) -> Result<(Vec<usize>, Runs), String> {
         let today = self.past_mean(&self.today);
-        // If a change does not help when it is the only one, it is not used in a set.
         let helps = |n: &usize| self.objective(&each[*n], longest) < today;
-        let helpful: Vec<usize> = (0..candidates.len()).filter(helps).collect();
+        let helpful = (0..candidates.len()).filter(helps).collect_vec();
         let (mut best, mut mean, mut together) = (Vec::new(), today, self.today.clone());
         loop {
             let is_out = |n: usize, m: usize| n == m || candidates[n].excludes(&candidates[m]);
             let left = helpful.iter().copied();
             let left = left.filter(|n| !best.iter().any(|m| is_out(*n, *m)));
-            let left: Vec<usize> = left.collect();
+            let left = left.collect_vec();
             let with = |n: usize| -> Result<(usize, f64, Runs), String> {
                 let runs = if best.is_empty() {
                     each[n].clone()
@@ -366,7 +353,7 @@ impl<'a> Advising<'a> {
     fn likeness(&self) -> Option<Agreement> {
         let recorded = |n: usize| self.seconds(self.log.jobs[n].waited);
         let known = (self.first..self.log.jobs.len()).filter(|n| !recorded(*n).is_nan());
-        let known: Vec<usize> = known.collect();
+        let known = known.collect_vec();
         let over = |of: &dyn Fn(usize) -> f64| mean(known.iter().map(|n| of(*n)));
         (!known.is_empty()).then(|| Agreement {
             recorded: over(&recorded),
@@ -390,18 +377,18 @@ impl<'a> Advising<'a> {
         }
     }
 
-    /// Returns the confidence interval for the ratio of the mean waits. It includes the effect of
-    /// the clock offset, because each draw uses one run of each configuration.
+    /// Returns the confidence interval for the ratio of the mean waits. Each draw uses one run of
+    /// each configuration, so the effect of the clock offset is included.
     fn interval(&self, runs: &Runs, mean: f64) -> Option<Interval> {
         let jobs = self.log.jobs.iter();
         let submits: Vec<f64> = jobs.map(|job| self.seconds(job.submit)).collect();
         let span = self.seconds(self.log.span());
         let most = (1.0 - PAST) * span / FEWEST_BLOCKS;
-        let length = DAY.max(WAITS * mean).min(most);
-        let blocks = Blocks::draw(&submits, [PAST * span, span], length, self.seed)?;
+        let length = Blocks::length(mean).min(most);
+        let blocks = Blocks::draw(&submits, [PAST * span, span], length, SEED)?;
         let drawn = |runs: &Runs, run: fn(usize, usize) -> usize| -> Vec<Option<f64>> {
             let means = runs.iter().map(|waits| blocks.means(waits.iter().copied()));
-            let means: Vec<_> = means.collect();
+            let means = means.collect_vec();
             let draws = 0..means[0].len();
             draws.map(|n| means[run(n, means.len())][n]).collect()
         };
@@ -412,28 +399,22 @@ impl<'a> Advising<'a> {
 
     /// Returns the effect on each class or on each user, where the largest loss is first.
     fn parts(&self, runs: &Runs, name: impl Fn(usize) -> Option<String>) -> Vec<JobGroup> {
-        let mut sums: HashMap<String, (u64, [f64; 3])> = HashMap::new();
-        for n in self.first..self.log.jobs.len() {
-            if let Some(name) = name(n) {
-                let of = |runs: &Runs| self.over(runs, |waits| waits[n]);
-                let recorded = self.seconds(self.log.jobs[n].waited);
-                let (count, sums) = sums.entry(name).or_default();
-                *count += 1;
-                let own = [recorded, of(&self.today), of(runs)];
-                sums.iter_mut().zip(own).for_each(|(sum, own)| *sum += own);
-            }
-        }
-        let part = |(name, (jobs, sums)): (String, (u64, [f64; 3]))| {
-            let [recorded, today, changed] = sums.map(|sum| sum / jobs as f64);
+        let named = (self.first..self.log.jobs.len()).filter_map(|n| Some((name(n)?, n)));
+        let part = |(name, jobs): (String, Vec<usize>)| {
+            let recorded = mean(jobs.iter().map(|n| self.seconds(self.log.jobs[*n].waited)));
+            let of = |runs: &Runs| {
+                let waits = jobs.iter().map(|n| self.over(runs, |waits| waits[*n]));
+                mean(waits)
+            };
             JobGroup {
                 name,
-                jobs,
+                jobs: jobs.len() as u64,
                 recorded: Some(recorded).filter(|own| !own.is_nan()),
-                today,
-                changed,
+                today: of(&self.today),
+                changed: of(runs),
             }
         };
-        let mut parts: Vec<JobGroup> = sums.into_iter().map(part).collect();
+        let mut parts = named.into_group_map().into_iter().map(part).collect_vec();
         let lost = |part: &JobGroup| (part.changed - part.today) * part.jobs as f64;
         parts.sort_by(|a, b| a.name.cmp(&b.name));
         parts.sort_by(|a, b| lost(b).total_cmp(&lost(a)));

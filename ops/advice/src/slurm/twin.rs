@@ -5,9 +5,7 @@ use synth_multiresource::policy::Priority;
 use synth_multiresource::simulator::ExternalRule as _;
 use synth_slurm::configuration::SlurmSite;
 use synth_slurm::rule::{Facts, SlurmRule, clock_of};
-use synth_traces::replay::{
-    Clock, DecisionState, DemandKinds, Log, ReplayJob, Speed, Walk, replay_workload,
-};
+use synth_traces::replay::{Clock, DecisionState, DemandKinds, Log, ReplayJob, Speed, Walk};
 
 /// The offsets of the clock in seconds, distinct modulo the backfill interval and the time steps.
 const SECONDS: [f64; 3] = [0.0, 17.0, 41.0];
@@ -20,8 +18,7 @@ pub(super) struct Configuration {
 }
 
 impl Configuration {
-    /// Returns the wait of each job in the log in seconds, for each offset of the clock. Since
-    /// plans use whole minutes, a start that is one second earlier changes all later starts.
+    /// Returns the wait of each job in the log in seconds, for each offset of the clock.
     pub(super) fn waits(&self, log: &Log, kinds: &DemandKinds) -> Result<Vec<Vec<f64>>, String> {
         let servers = self.site.servers().0;
         let mut log = Cow::Borrowed(log);
@@ -29,9 +26,8 @@ impl Configuration {
             log.to_mut().servers = servers;
         }
         let clock = Clock::whole(Speed::ONE);
-        let seen = replay_workload(&log, &log.jobs, kinds, clock, 0.0, false);
-        let (fleet, types) = seen.map_err(|faults| faults.to_string())?;
-        let state = DecisionState::promised(&log.jobs, types, fleet, clock);
+        let state = DecisionState::of_log(&log, &log.jobs, kinds, clock);
+        let state = state.map_err(|faults| faults.to_string())?;
         let at = (Arc::new(self.site.clone()), self.facts.clone().into());
         let per_second = log.tick.per_second() as f64;
         let run = |second: f64| {
@@ -44,10 +40,8 @@ impl Configuration {
             let rule = rule.rule(&state.fleet).map_err(|why| why.0)?;
             let mut walk = Walk::new(&state, rule);
             walk.finish().map_err(|why| why.to_string())?;
-            // If the speed is 1, all times are integers.
             let wait = |(job, end): (&ReplayJob, &f64)| {
-                let wait = end - job.submit - job.size;
-                wait.max(0.0) / per_second
+                (end - job.submit - job.size).max(0.0) / per_second
             };
             Ok(log.jobs.iter().zip(walk.ends()).map(wait).collect())
         };

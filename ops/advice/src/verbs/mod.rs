@@ -1,11 +1,11 @@
-//! This module contains the verbs `judge`, `advise` and `forecast`.
+//! The verbs `judge`, `advise` and `forecast`.
 
 pub mod advise;
 pub mod forecast;
 pub mod judge;
 
 use crate::forecast::Scored;
-use crate::slurm::Advice;
+use crate::slurm::{Advice, SEED};
 use synth_traces::replay::Interval;
 use synth_traces::trace::{Account, Reason};
 use synth_verb::report::Section;
@@ -44,5 +44,3 @@ pub fn account_of(account: &Account, known_in_part: u64) -> Section {
 pub fn ends(interval: Option<Interval>) -> Option<[f64; 2]> {
     interval.map(|own| [own.low, own.high])
 }
-
-const SEED: u64 = 1;

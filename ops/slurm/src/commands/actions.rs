@@ -1,12 +1,11 @@
-//! This module runs the commands that release jobs, hold them, or restrict them to nodes.
-
 use std::borrow::Borrow;
 use std::collections::HashMap;
 use std::time::Duration;
 
+use super::columns::text;
 use super::{JobId, Slurm, SlurmError};
 
-/// The answer of Slurm if it refuses an action on a job.
+/// The refusal of an action on a job.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ActionRefusal {
     /// The job.
@@ -22,9 +21,9 @@ pub struct ActionRefusal {
 pub enum RefusalKind {
     /// The caller is not an operator and does not own the job.
     NoRight,
-    /// The job is running, has ended, or is unknown. The queue shows which of these is true.
+    /// The job is running, has ended, or is unknown.
     Gone,
-    /// The action was refused for another reason.
+    /// Another reason.
     Other,
 }
 
@@ -53,15 +52,13 @@ const MOST_JOBS: usize = 500;
 const EACH: Duration = Duration::from_millis(100);
 
 impl Slurm {
-    /// Releases held jobs, and returns the jobs for which this was refused.
-    ///
-    /// # Errors
-    /// If a command fails (see [`SlurmError`]). Some of the jobs may have been released.
+    /// Releases held jobs, and returns the jobs for which this was refused. If there is an error,
+    /// some of the jobs may have been released.
     pub fn release(&self, jobs: &[JobId]) -> Result<Vec<ActionRefusal>, SlurmError> {
         self.each("release", jobs)
     }
 
-    /// Holds jobs as an operator, so that they are not started. This has no effect on running jobs.
+    /// Holds jobs as an operator. This has no effect on running jobs.
     pub fn hold(&self, jobs: &[JobId]) -> Result<Vec<ActionRefusal>, SlurmError> {
         self.each("hold", jobs)
     }
@@ -71,8 +68,8 @@ impl Slurm {
         self.each("uhold", jobs)
     }
 
-    /// Restricts a pending job to these nodes, or removes the restriction if the list is empty. At
-    /// least `cpus` CPUs are used on each node, so that Slurm does not fill one node first.
+    /// Restricts a pending job to these nodes (an empty list removes the restriction). At least
+    /// `cpus` CPUs are used on each node, so that Slurm does not fill one node first.
     pub fn place(
         &self,
         job: JobId,
@@ -101,14 +98,15 @@ impl Slurm {
     fn act(&self, words: &[&str], jobs: &[JobId]) -> Result<Vec<ActionRefusal>, SlurmError> {
         let limit = self.limit + EACH * u32::try_from(jobs.len()).unwrap_or(u32::MAX);
         let output = self.run("scontrol", words, limit)?;
-        let refused = refusals(&output.text, jobs);
+        let text = text(&output.stderr);
+        let refused = refusals(&text, jobs);
         // If one of many jobs is refused, the exit code is 1.
-        match (output.code, refused.is_empty()) {
+        match (output.status.code(), refused.is_empty()) {
             (Some(0), _) | (Some(_), false) => Ok(refused),
             (code, _) => Err(SlurmError::Failed {
                 program: format!("scontrol {}", words[0]),
                 code,
-                text: output.text,
+                text,
             }),
         }
     }
@@ -116,32 +114,29 @@ impl Slurm {
 
 /// Parses lines such as `Invalid user id for job 17` or `17_3: Invalid node name specified`.
 fn refusals(text: &str, jobs: &[JobId]) -> Vec<ActionRefusal> {
+    let refusal = |id: JobId, text: &str| ActionRefusal {
+        id,
+        why: RefusalKind::of(text),
+        text: text.to_owned(),
+    };
     let mut refused: Vec<ActionRefusal> = Vec::new();
     let places: HashMap<String, JobId> = jobs.iter().map(|id| (id.to_string(), *id)).collect();
     for line in text.lines().map(str::trim) {
         let before = line.rsplit_once(" for job ").map(|(text, id)| (id, text));
-        let reported = [before, line.split_once(": ")].into_iter().flatten();
-        let mut of_job = reported.filter_map(|(id, text)| Some((*places.get(id.trim())?, text)));
-        let Some((id, text)) = of_job.next() else {
-            continue;
-        };
-        let known = refused.iter().any(|refusal| refusal.id == id);
-        if !known && text != "No error" {
-            refused.push(ActionRefusal {
-                id,
-                why: RefusalKind::of(text),
-                text: text.to_owned(),
-            });
+        let mut reported = [before, line.split_once(": ")].into_iter().flatten();
+        let of_job = reported.find_map(|(id, text)| Some((*places.get(id.trim())?, text)));
+        if let Some((id, text)) = of_job.filter(|(_, text)| *text != "No error")
+            && refused.iter().all(|own| own.id != id)
+        {
+            refused.push(refusal(id, text));
         }
     }
-    match (&refused[..], jobs) {
-        ([], [only]) if RefusalKind::of(text) != RefusalKind::Other => vec![ActionRefusal {
-            id: *only,
-            why: RefusalKind::of(text),
-            text: text.trim().to_owned(),
-        }],
-        _ => refused,
+    if let ([], [only]) = (&refused[..], jobs)
+        && RefusalKind::of(text) != RefusalKind::Other
+    {
+        refused.push(refusal(*only, text.trim()));
     }
+    refused
 }
 
 #[cfg(test)]
@@ -149,7 +144,6 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
 
-    /// The messages were printed by Slurm 22.05.8.
     #[test]
     fn refusals_are_reported_by_job() {
         let ids =

@@ -3,6 +3,7 @@
 
 use std::str::FromStr;
 
+use itertools::Itertools as _;
 use synth_core::number;
 use synth_operator::Amounts;
 
@@ -21,24 +22,19 @@ pub(super) fn tres(text: &str) -> Option<Amounts> {
     amounts.0.contains_key("cpu").then_some(amounts)
 }
 
-/// Adds `times` requests such as `gres:gpu:a100:2`, `gres/gpu:a100=2` or `gpu`, which are separated
-/// by commas. Returns `None` if the text cannot be parsed.
+/// Adds `times` requests in a list such as `gres:gpu:a100:2,gres/gpu:a100=2,gpu`.
 pub(super) fn add_gres(amounts: &mut Amounts, text: &str, times: u64) -> Option<()> {
     for part in text.split(',').filter(|part| !part.is_empty()) {
         // Other resources of a task, such as `cpu=2`, have already been counted.
-        if part.contains('=') && !part.starts_with("gres/") {
-            continue;
+        if !part.contains('=') || part.starts_with("gres/") {
+            add_part(amounts, part, times)?;
         }
-        let (name, amount) = gres_of(part)?;
-        let amount = amounts.get(&name) + u128::from(amount.checked_mul(times)?);
-        amounts.set(name, amount);
     }
     add_totals(amounts);
     Some(())
 }
 
-/// Parses the generic resources of a node, such as `gpu:a100:4(S:0-1),net:2`, or those that are in
-/// use, such as `gpu:a100:1(IDX:0)`.
+/// Parses the generic resources of a node such as `gpu:a100:4(S:0-1),net:2`, also those in use.
 pub(crate) fn gres_of_node(text: &str) -> Option<Amounts> {
     let mut amounts = Amounts::default();
     if matches!(text, "" | "(null)" | "N/A") {
@@ -52,9 +48,7 @@ pub(crate) fn gres_of_node(text: &str) -> Option<Amounts> {
         is_outside
     });
     for part in bare.collect::<String>().split(',') {
-        let (name, amount) = gres_of(part)?;
-        let amount = amounts.get(&name) + u128::from(amount);
-        amounts.set(name, amount);
+        add_part(&mut amounts, part, 1)?;
     }
     add_totals(&mut amounts);
     Some(amounts)
@@ -62,19 +56,16 @@ pub(crate) fn gres_of_node(text: &str) -> Option<Amounts> {
 
 /// Adds the total of all models of a resource, if the resource is not listed without a model.
 fn add_totals(amounts: &mut Amounts) {
-    let mut totals = Amounts::default();
-    for (name, amount) in &amounts.0 {
-        if let Some((resource, _)) = name.split_once(':') {
-            totals.set(resource, totals.get(resource) + amount);
-        }
-    }
-    for (resource, total) in totals.0 {
+    let resource = |name: &str| Some(name.split_once(':')?.0.to_owned());
+    let models = amounts.0.iter();
+    let models = models.filter_map(|(name, amount)| Some((resource(name)?, *amount)));
+    for (resource, total) in models.into_grouping_map().sum() {
         amounts.0.entry(resource).or_insert(total);
     }
 }
 
-/// Returns the name and the amount of a generic resource. The default amount is 1.
-fn gres_of(part: &str) -> Option<(String, u64)> {
+/// Adds `times` the amount of a generic resource, which is 1 by default.
+fn add_part(amounts: &mut Amounts, part: &str, times: u64) -> Option<()> {
     let bare = part.strip_prefix("gres:").or(part.strip_prefix("gres/"));
     let part = bare.unwrap_or(part);
     let (name, amount) = match part.rsplit_once(['=', ':']) {
@@ -84,33 +75,35 @@ fn gres_of(part: &str) -> Option<(String, u64)> {
         _ => (part, 1),
     };
     let is_name = |c: char| c.is_ascii_alphanumeric() || "_-.:".contains(c);
-    let is_named = !name.is_empty() && name.chars().all(is_name);
-    is_named.then(|| (format!("gres/{name}"), amount))
+    if name.is_empty() || !name.chars().all(is_name) {
+        return None;
+    }
+    let name = format!("gres/{name}");
+    let amount = amounts.get(&name) + u128::from(amount.checked_mul(times)?);
+    amounts.set(name, amount);
+    Some(())
 }
 
-/// Splits off a suffix K, M, G, T or P, and returns its exponent of 1024.
-fn scaled(text: &str) -> Option<(&str, Option<u32>)> {
-    let last = text.chars().last()?;
-    match "KMGTP".find(last) {
-        Some(place) => Some((&text[..text.len() - 1], Some(place as u32 + 1))),
-        None => Some((text, None)),
-    }
+/// Splits off a suffix K, M, G, T or P, and returns it as a power of 1024.
+fn scaled(text: &str) -> (&str, Option<u64>) {
+    let place = text.chars().last().and_then(|last| "KMGTP".find(last));
+    let digits = &text[..text.len() - usize::from(place.is_some())];
+    (digits, place.map(|place| 1 << (10 * (place + 1))))
 }
 
 /// Parses a count such as `3`, `24K` or `1.50K`.
 pub(crate) fn count(text: &str) -> Option<u64> {
-    let (digits, scale) = scaled(text)?;
-    scale.map_or_else(|| whole(digits), |scale| times(digits, 1 << (10 * scale)))
+    let (digits, scale) = scaled(text);
+    scale.map_or_else(|| whole(digits), |scale| times(digits, scale))
 }
 
 /// Parses an amount of memory such as `150M`, `1.50G` or `0`. The default unit is MiB.
 pub(crate) fn bytes(text: &str) -> Option<u64> {
-    let (digits, scale) = scaled(text)?;
-    times(digits, 1 << (10 * scale.unwrap_or(2)))
+    let (digits, scale) = scaled(text);
+    times(digits, scale.unwrap_or(1 << 20))
 }
 
-/// Returns the product of a decimal number with at most six decimal places and a factor, rounded
-/// up. Slurm prints at most two decimal places.
+/// Returns the product of a number with at most six decimal places and a factor, rounded up.
 fn times(text: &str, factor: u64) -> Option<u64> {
     let (whole_part, fraction) = text.split_once('.').unwrap_or((text, ""));
     if fraction.len() > 6 {

@@ -1,12 +1,10 @@
-//! A table has columns of fixed width in bytes, and each row ends with a line feed.
-
 use super::{Slurm, SlurmError};
 
 pub(super) struct Layout {
     pub program: &'static str,
     /// The name, the title and the width in bytes of each column.
     pub columns: &'static [(&'static str, &'static str, usize)],
-    /// Whether the last column is printed in full if the text is longer than the column.
+    /// Whether the last column is printed in full if its text is longer.
     pub overflows: bool,
 }
 
@@ -15,8 +13,8 @@ pub(super) struct Layout {
 pub struct ColumnTable<T, K> {
     /// The rows that could be parsed, in the order of Slurm.
     pub rows: Vec<T>,
-    /// The rows that could not be parsed. If one of them has no key, it may describe any job or
-    /// node, so a job or node that is not in `rows` may still exist.
+    /// The rows that could not be parsed. If one of them has no key, a job or node that is not in
+    /// `rows` may still exist.
     pub unread: Unread<K>,
 }
 
@@ -32,15 +30,14 @@ pub struct Unread<K> {
 }
 
 impl<K> Unread<K> {
-    /// Returns a warning if there is at least one such row. The table was printed by `program`.
+    /// Returns a warning about a table of `program` if there are such rows.
     pub fn note(&self, program: &str) -> Option<String> {
         let (count, example) = (self.count, self.example.as_ref()?);
-        Some(format!(
-            "{count} rows of {program} could not be parsed, for example: {example}"
-        ))
+        let what = format!("{count} rows of {program} could not be parsed");
+        Some(format!("{what}, for example: {example}"))
     }
 
-    /// Returns the number of rows without a key. Such a row can describe any job.
+    /// Returns the number of rows without a key.
     pub fn nameless(&self) -> usize {
         self.count - self.known.len()
     }
@@ -80,8 +77,8 @@ impl Layout {
         Some(Cells { row, layout: self })
     }
 
-    /// Parses each row by `read`. If this fails, the error contains the key of the row if it is
-    /// known, and parsing continues after the next line feed.
+    /// Parses each row by `read`, whose error contains the key of the row if it is known. After an
+    /// error, parsing continues after the next line feed.
     pub(super) fn read<T, K>(
         &'static self,
         mut bytes: &[u8],

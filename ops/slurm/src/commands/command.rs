@@ -1,7 +1,5 @@
-//! This module runs a command with a time limit.
-
 use std::io::{self, Read};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -12,41 +10,32 @@ use super::{Slurm, SlurmError};
 /// The maximum size of the output. A queue of 100,000 jobs has 80 MB.
 const MOST_BYTES: u64 = 256 << 20;
 
-/// The time between two checks whether a command that has closed its output has ended.
-const LOOK: Duration = Duration::from_millis(1);
-
-pub(super) struct Output {
-    /// Standard output.
-    pub bytes: Vec<u8>,
-    /// Standard error.
-    pub text: String,
-    /// The exit code, or `None` if the command was ended by a signal.
-    pub code: Option<i32>,
-}
+const POLL_INTERVAL: Duration = Duration::from_millis(1);
 
 impl Slurm {
     pub(super) fn ask(&self, program: &str, words: &[&str]) -> Result<Vec<u8>, SlurmError> {
         let output = self.run(program, words, self.limit)?;
-        match output.code {
-            Some(0) => Ok(output.bytes),
-            code => Err(SlurmError::Failed {
-                program: program.into(),
-                code,
-                // `scontrol show` prints to the standard output that an entity does not exist.
-                text: match output.text.trim() {
-                    "" => text(&output.bytes),
-                    _ => output.text,
-                },
-            }),
+        if output.status.success() {
+            return Ok(output.stdout);
         }
+        // `scontrol show` prints to the standard output that an entity does not exist.
+        let said = match output.stderr.trim_ascii() {
+            [] => &output.stdout,
+            _ => &output.stderr,
+        };
+        Err(SlurmError::Failed {
+            program: program.into(),
+            code: output.status.code(),
+            text: text(said),
+        })
     }
 
-    pub(super) fn told(&self, program: &str, words: &[&str]) -> Result<String, SlurmError> {
+    pub(super) fn ask_text(&self, program: &str, words: &[&str]) -> Result<String, SlurmError> {
         Ok(text(&self.ask(program, words)?))
     }
 
-    /// Runs a command, and kills it if it exceeds the time limit. This does not wait for child
-    /// processes, which may keep the output open.
+    /// Runs a command, and kills it at the time limit. Its child processes, which may keep the
+    /// output open, are not waited for.
     pub(super) fn run(
         &self,
         program: &str,
@@ -131,24 +120,23 @@ fn gather(
         }
         Ok(bytes)
     };
-    let (bytes, error) = (read(&bytes)?, read(&error)?);
+    let (stdout, stderr) = (read(&bytes)?, read(&error)?);
     loop {
         if let Some(status) = child.try_wait().map_err(|source| failed(program, source))? {
             return Ok(Output {
-                bytes,
-                text: text(&error),
-                code: status.code(),
+                status,
+                stdout,
+                stderr,
             });
         }
         if Instant::now() >= deadline {
             return Err(late());
         }
-        thread::sleep(LOOK);
+        thread::sleep(POLL_INTERVAL);
     }
 }
 
-/// Reads from a pipe in a separate thread, because both outputs must be read at the same time and
-/// one of them may never end.
+/// Reads a pipe in a thread, because both outputs must be read at once and one may never end.
 fn reader(pipe: Option<impl Read + Send + 'static>) -> Receiver<io::Result<Vec<u8>>> {
     let (sender, receiver): (Sender<io::Result<Vec<u8>>>, _) = channel();
     let read = move || {

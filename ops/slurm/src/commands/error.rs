@@ -22,7 +22,7 @@ pub enum SlurmError {
     Failed {
         /// The command.
         program: String,
-        /// The exit code, or `None` if the command was ended by a signal.
+        /// The exit code, or `None` after a signal.
         code: Option<i32>,
         /// The standard error of the command, or its standard output if that is empty.
         text: String,

@@ -1,5 +1,3 @@
-//! This module exports the recent jobs and the configuration of a cluster on a login node.
-
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -7,17 +5,16 @@ use synth_traces::trace::EXPORT;
 
 use super::{Slurm, SlurmError};
 
-/// A text and its name, which is the path of a file or the command that printed the text.
+/// A text that was read from a file or printed by a command.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Text {
-    /// The name.
+    /// The path or the command.
     pub name: String,
     /// The contents.
     pub text: String,
 }
 
-/// The configuration of a cluster. The key is the first file name of an entry of
-/// [`EXPORT_COMMANDS`].
+/// The configuration of a cluster, by the first file name of an entry of [`EXPORT_COMMANDS`].
 pub type Texts = BTreeMap<&'static str, Text>;
 
 /// The output of the Slurm commands.
@@ -27,7 +24,7 @@ pub struct Exported {
     pub log: Text,
     /// The parts of the configuration that are available.
     pub texts: Texts,
-    /// The commands that failed, and the reason for each of them.
+    /// The commands that failed, with the reasons.
     pub remarks: Vec<String>,
 }
 
@@ -48,7 +45,7 @@ pub(crate) const EXPORT_COMMANDS: [(&str, &[&str]); 7] = [
 ];
 
 impl Exported {
-    /// Returns the commands for a login node. The argument `since` is a time such as `now-4weeks`.
+    /// Returns the commands for a login node, where `since` is a time such as `now-4weeks`.
     pub fn commands(since: &str) -> Vec<String> {
         let jobs = format!("{} > jobs.txt", sacct(since));
         let others = EXPORT_COMMANDS.map(|(command, files)| format!("{command} > {}", files[0]));
@@ -64,8 +61,7 @@ impl Slurm {
     /// Exports the configuration and the jobs since a time such as `now-4weeks` or `2026-11-01`.
     ///
     /// # Errors
-    /// If the jobs cannot be exported. If a part of the configuration is missing, this is only
-    /// reported in the remarks.
+    /// If the jobs cannot be exported. A missing part of the configuration is only a remark.
     pub fn export(&self, since: &str) -> Result<Exported, SlurmError> {
         let slurm = Slurm {
             limit: self.limit.max(SACCT_LIMIT),
@@ -98,7 +94,7 @@ impl Slurm {
     fn answer(&self, command: &str) -> Result<Text, SlurmError> {
         let mut words = command.split_whitespace();
         let program = words.next().unwrap_or_default();
-        let text = self.told(program, &words.collect::<Vec<_>>())?;
+        let text = self.ask_text(program, &words.collect::<Vec<_>>())?;
         let name = command.to_owned();
         Ok(Text { name, text })
     }

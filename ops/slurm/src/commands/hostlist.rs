@@ -1,5 +1,3 @@
-//! Slurm's host lists, which may contain ranges in brackets.
-
 use super::amounts::whole;
 
 const MOST: usize = 100_000;

@@ -1,12 +1,10 @@
-//! Job identifiers.
-
 use std::fmt;
 use std::str::FromStr;
 
 use super::amounts::whole;
 
-/// The number of a job. It may include the task of a job array (`17_3`) or the component of a
-/// heterogeneous job (`17+1`). Identifiers are ordered as numbers.
+/// The number of a job, with the task of a job array (`17_3`) or the component of a heterogeneous
+/// job (`17+1`). Identifiers are ordered as numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct JobId {
     job: u32,
@@ -21,8 +19,7 @@ enum Part {
 }
 
 /// The key that identifies a job. The number is not sufficient, because Slurm may use it again
-/// after a crash. A job that is requeued has a new submission time and therefore a new key. Keys
-/// are ordered by the submission time.
+/// after a crash. A requeued job has a new submission time and so a new key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct JobKey {
     /// The submission time \[s since 1970, UTC\].
@@ -70,12 +67,10 @@ impl FromStr for JobKey {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let (id, submitted) = text.split_once('@').unwrap_or((text, ""));
-        let submitted = submitted.parse();
-        Ok(JobKey {
-            id: id.parse()?,
-            submitted: submitted
-                .map_err(|_| format!("`{text}` is not a job key such as 17@1795628139"))?,
-        })
+        let (id, submitted) = (id.parse()?, submitted.parse());
+        let submitted =
+            submitted.map_err(|_| format!("`{text}` is not a job key such as 17@1795628139"))?;
+        Ok(JobKey { submitted, id })
     }
 }
 

@@ -1,15 +1,12 @@
 //! This module reads the state of a Slurm cluster and controls its jobs by the commands of Slurm.
 //!
-//! # Theory
-//! The state is printed as text with columns of fixed width (`squeue -O NAME:WIDTH`), so each
-//! column has exactly the requested number of bytes. If a name contains blanks, bars or line feeds,
-//! the other columns are therefore still found, and no text that is chosen by a user is long enough
-//! to look like a row. The text of a full column may have been truncated, so the row is rejected if
-//! the exact value is needed. The option `--json` is not used because its structure is different
-//! between versions. The code that prints these columns is the same in all versions from 22.05 to
-//! 26.05 (`src/squeue/print.c`, `src/sinfo/print.c`).
+//! The state is printed as text with columns of fixed width in bytes (`squeue -O NAME:WIDTH`). If a
+//! name contains blanks, bars or line feeds, the other columns are therefore still found, and no
+//! text that is chosen by a user is long enough to look like a row. A full column may have been
+//! truncated, so the row is rejected if the exact value is needed. The option `--json` is not used
+//! because its structure differs between versions. The columns are printed by the same code in all
+//! versions from 22.05 to 26.05 (`src/squeue/print.c`, `src/sinfo/print.c`).
 //!
-//! # Practice
 //! [`Slurm`] runs each command with a time limit, and returns either a complete answer or a
 //! [`SlurmError`]. The rows that cannot be parsed are counted in [`Unread`] and are never guessed.
 //! Times are requested in UTC, so they are not ambiguous when the clocks change.
@@ -47,12 +44,11 @@ use std::time::Duration;
 pub struct SlurmCluster {
     /// The cluster name.
     pub name: String,
-    /// The start time of the controller as printed by Slurm. It changes with each start.
+    /// The start time of the controller as printed by Slurm.
     pub booted: String,
 }
 
-/// Runs the Slurm commands for a single partition. The commands are found in the `PATH`, and the
-/// cluster is specified by `SLURM_CONF`.
+/// Runs the Slurm commands in the `PATH` for a partition of the cluster of `SLURM_CONF`.
 #[derive(Clone, Debug)]
 pub struct Slurm {
     /// The partition.
@@ -66,25 +62,21 @@ pub struct Slurm {
 }
 
 impl Slurm {
-    /// The default time limit of a command.
-    pub const LIMIT: Duration = Duration::from_secs(10);
-
-    /// Creates a value that uses the commands in the `PATH` and the default time limit.
+    /// Creates a value that uses the commands in the `PATH` with a time limit of 10 s.
     pub fn new(partition: impl Into<String>) -> Self {
         Slurm {
             partition: partition.into(),
-            limit: Slurm::LIMIT,
+            limit: Duration::from_secs(10),
             programs: None,
             configuration: None,
         }
     }
 
-    /// Checks that the commands, the controller, the partition and the columns are available.
-    /// Returns the cluster and the current nodes of the partition.
+    /// Returns the cluster and the current nodes of the partition. This checks that the commands,
+    /// the controller, the partition and the columns are available.
     ///
     /// # Errors
-    /// If a command fails (see [`SlurmError`]). If the partition or a column does not exist, the
-    /// message contains its name.
+    /// If a command fails, or if the partition or a column does not exist.
     pub fn site(&self) -> Result<(SlurmCluster, Nodes), SlurmError> {
         let cluster = self.cluster()?;
         self.check_partition()?;
@@ -95,7 +87,7 @@ impl Slurm {
 
     /// Returns the cluster name and the start time of its controller.
     pub fn cluster(&self) -> Result<SlurmCluster, SlurmError> {
-        let text = self.told("scontrol", &["show", "config"])?;
+        let text = self.ask_text("scontrol", &["show", "config"])?;
         let value = |key: &str| {
             let mut pairs = text.lines().filter_map(|line| line.split_once('='));
             let value = pairs.find(|(name, _)| name.trim() == key);
@@ -118,16 +110,16 @@ impl Slurm {
                 "Slurm has no partition `{name}`: {text}. `sinfo -s` lists the partitions"
             ))
         };
-        let text = match self.told("scontrol", &["show", "partition", name]) {
+        let text = match self.ask_text("scontrol", &["show", "partition", name]) {
             Err(SlurmError::Failed { text, .. }) if text.contains("not found") => {
                 return Err(missing(text.trim()));
             }
             shown => shown?,
         };
-        let words = text.split_whitespace();
-        let mut names = words.filter_map(|word| word.strip_prefix("PartitionName="));
-        let is_there = names.next() == Some(name);
-        let unseen = || missing("`scontrol show partition` does not show it");
-        is_there.then_some(()).ok_or_else(unseen)
+        let mut words = text.split_whitespace();
+        match words.find_map(|word| word.strip_prefix("PartitionName=")) {
+            Some(found) if found == name => Ok(()),
+            _ => Err(missing("`scontrol show partition` does not show it")),
+        }
     }
 }

@@ -1,5 +1,3 @@
-//! The nodes of a partition.
-
 use super::amounts::{gres_of_node, whole};
 use super::columns::{Cells, ColumnTable, Layout, layout};
 use super::{Slurm, SlurmError, is_plain};
@@ -15,9 +13,9 @@ pub struct NodeRow {
     pub name: String,
     /// Whether jobs can be started on the node.
     pub state: NodeState,
-    /// The state that is printed by Slurm, such as `mixed+drain`.
+    /// The state as printed by Slurm, such as `mixed+drain`.
     pub words: String,
-    /// The reason why the node is down or drained, or an empty string. It may be truncated.
+    /// The reason why the node is down or drained, which may be truncated.
     pub reason: String,
     /// The total resources of the node.
     pub capacity: Amounts,
@@ -30,9 +28,9 @@ pub struct NodeRow {
 pub enum NodeState {
     /// Jobs can be started.
     Up,
-    /// Running jobs continue if there are any, but no new jobs can be started.
+    /// Running jobs continue, but no new jobs can be started.
     Drained,
-    /// No jobs can run because the node is down, has failed, or does not respond.
+    /// The node is down, has failed, or does not respond.
     Down,
     /// The state is not supported by this version.
     Unknown,
@@ -44,8 +42,7 @@ const DRAINED: &str =
 const DOWN: &str = "fail not_responding invalid_reg";
 
 impl NodeState {
-    /// Parses a state such as `mixed+drain+completing`. Unknown flags are ignored, but an unknown
-    /// base state is [`NodeState::Unknown`].
+    /// Parses a state such as `mixed+drain+completing`, where unknown flags are ignored.
     fn of(words: &str) -> Self {
         let mut parts = words.split('+');
         let base = parts.next().unwrap_or_default();
@@ -69,7 +66,7 @@ impl Slurm {
 }
 
 impl Nodes {
-    /// Returns the name, title and width of each column that is requested from `sinfo`.
+    /// Returns the name, title and width \[bytes\] of each column that is requested from `sinfo`.
     pub fn columns() -> &'static [(&'static str, &'static str, usize)] {
         LAYOUT.columns
     }
@@ -93,23 +90,17 @@ impl NodeRow {
             amounts.set("mem", cells.read(memory, mebibytes)?);
             Ok::<Amounts, String>(amounts)
         };
-        let [allocated, all] = cells.read(CPUS, |text| {
+        let [allocated, _, _, all] = cells.read(CPUS, |text| {
             let counts: Vec<u64> = text.split('/').map(whole).collect::<Option<_>>()?;
-            let [allocated, _, _, all] = counts[..] else {
-                return None;
-            };
-            Some([allocated, all])
+            <[u64; 4]>::try_from(counts).ok()
         })?;
         let words = cells.read(STATE, |text| Some(text.to_owned()))?;
-        let mut reason = cells.free(REASON);
-        if reason == "none" {
-            reason.clear();
-        }
+        let reason = Some(cells.free(REASON)).filter(|reason| reason != "none");
         Ok(NodeRow {
             name: name.to_owned(),
             state: NodeState::of(&words),
             words,
-            reason,
+            reason: reason.unwrap_or_default(),
             capacity: amounts(all, MEMORY, GRES)?,
             allocated: amounts(allocated, ALLOCATED, USED)?,
         })

@@ -1,5 +1,3 @@
-//! The queue of a partition.
-
 use std::collections::{HashMap, HashSet};
 
 use super::amounts::{add_gres, bytes, instant, time_limit, tres, whole};
@@ -18,16 +16,16 @@ impl Slurm {
 
     /// Returns the number of each job or array that is waiting or running in any partition.
     pub fn present(&self) -> Result<HashSet<u32>, SlurmError> {
-        let text = self.told("squeue", &["-h", "-a", "-t", STATES, "-o", "%F"])?;
+        let text = self.ask_text("squeue", &["-h", "-a", "-t", STATES, "-o", "%F"])?;
         let numbers = text.lines().filter_map(|line| line.trim().parse().ok());
         Ok(numbers.collect())
     }
 
-    /// Returns the time at which nodes were allocated to each job \[s since 1970, UTC\].
+    /// Returns the start time of each job with nodes \[s since 1970, UTC\].
     pub fn starts(&self) -> Result<HashMap<JobId, i64>, SlurmError> {
         let of_partition = ["-h", "-r", "-a", "-p", &*self.partition];
         let with_nodes = ["-t", "R,CF,CG,S", "-O", "JobArrayID:24,StartTime:20"];
-        let text = self.told("squeue", &[&of_partition[..], &with_nodes].concat())?;
+        let text = self.ask_text("squeue", &[&of_partition[..], &with_nodes].concat())?;
         let start = |line: &str| {
             let mut cells = line.split_whitespace();
             Some((cells.next()?.parse().ok()?, instant(cells.next()?)?))
@@ -47,8 +45,7 @@ impl SlurmQueue {
         let mut used: HashMap<String, Amounts> = HashMap::new();
         let rows = self.rows.iter();
         for row in rows.filter(|row| row.has_nodes() && counts(row)) {
-            // If a list cannot be parsed, its nodes have more resources in use than the rows
-            // explain.
+            // If a list cannot be parsed, more resources of its nodes are in use than shown here.
             for node in expand(&row.node_list).unwrap_or_default() {
                 let used = used.entry(node).or_default();
                 used.add(&row.amounts.part(row.nodes));
@@ -60,10 +57,14 @@ impl SlurmQueue {
     pub(super) fn parse(bytes: &[u8]) -> Self {
         let mut seen = HashSet::new();
         LAYOUT.read(bytes, |cells| {
-            let row = QueueRow::read(cells)?;
-            match seen.insert(row.key.id) {
+            let unknown = |fault| (fault, None);
+            let submitted = cells.read(SUBMITTED, instant).map_err(unknown)?;
+            let id = cells.read(ID, |text| text.parse().ok()).map_err(unknown)?;
+            let key = JobKey { submitted, id };
+            let row = QueueRow::of(key, cells).map_err(|fault| (fault, Some(key)))?;
+            match seen.insert(id) {
                 true => Ok(row),
-                false => Err(("a second row of the same job".into(), Some(row.key))),
+                false => Err(("a second row of the same job".into(), Some(key))),
             }
         })
     }
@@ -78,8 +79,7 @@ pub struct QueueRow {
     pub state: JobState,
     /// The reason why the job is held, if it is pending.
     pub hold: Hold,
-    /// The reason why the job is waiting, as printed by Slurm. This is `None` or a similar word if
-    /// there is no reason, and it may be truncated.
+    /// The reason why the job waits, as printed by Slurm (such as `None`). It may be truncated.
     pub reason: String,
     /// Whether the job depends on other jobs. Slurm 22.05 does not update this for held jobs.
     pub depends: bool,
@@ -132,7 +132,7 @@ pub enum JobState {
     Completing,
     /// The job is suspended, but its memory is still in use (S).
     Suspended,
-    /// The code of a state that is unknown. We can only conclude that the job exists.
+    /// The code of an unknown state. The job exists.
     Unknown(String),
 }
 
@@ -149,8 +149,8 @@ pub enum Hold {
     Other,
 }
 
-/// Parses dependencies such as `afterok:17(unfulfilled):18_3(unfulfilled),after:5+10?afterany:20`.
-/// Only the jobs that must end are returned.
+/// Returns the jobs that must end, from a list of dependencies such as
+/// `afterok:17(unfulfilled):18_3(unfulfilled),after:5+10?afterany:20`.
 fn waited_for(text: &str) -> Vec<u32> {
     let mut jobs = Vec::new();
     for part in text.split([',', '?']) {
@@ -159,12 +159,10 @@ fn waited_for(text: &str) -> Vec<u32> {
         if kind == "after" || !kind.starts_with("after") {
             continue;
         }
-        for word in words {
-            let digits = word.trim_end_matches(|c: char| c != ')').len();
-            let number = word[..digits].split(['_', '+', '(']).next();
-            let number = number.and_then(|number| number.parse::<u32>().ok());
-            // A truncated number is not followed by a closing bracket.
-            jobs.extend(number.filter(|_| word.ends_with(')')));
+        // A truncated number is not followed by a closing bracket.
+        for word in words.filter(|word| word.ends_with(')')) {
+            let number = word.split(['_', '+', '(']).next();
+            jobs.extend(number.and_then(|number| number.parse::<u32>().ok()));
         }
     }
     jobs
@@ -184,23 +182,14 @@ impl JobState {
 }
 
 impl QueueRow {
-    /// Returns `true` if the job is configuring, running, completing or suspended.
+    /// Returns `true` if nodes are allocated to the job.
     pub fn has_nodes(&self) -> bool {
         !matches!(self.state, JobState::Pending | JobState::Unknown(_))
     }
 
-    /// Returns the amount of each resource on each node if this number of nodes is allocated.
+    /// Returns the amounts on each node if this number of nodes is allocated.
     pub fn on_each(&self, nodes: u32) -> Amounts {
         self.amounts.part(nodes).most(&self.per_node)
-    }
-
-    pub(super) fn read(cells: &Cells<'_>) -> Result<Self, (String, Option<JobKey>)> {
-        let unknown = |fault| (fault, None);
-        let id = cells.read(ID, |text| text.parse::<JobId>().ok());
-        let submitted = cells.read(SUBMITTED, instant).map_err(unknown)?;
-        let id = id.map_err(unknown)?;
-        let key = JobKey { submitted, id };
-        QueueRow::of(key, cells).map_err(|fault| (fault, Some(key)))
     }
 
     fn of(key: JobKey, cells: &Cells<'_>) -> Result<Self, String> {
@@ -255,7 +244,6 @@ impl QueueRow {
     }
 }
 
-/// Returns the amounts of a job, and whether it requests resources whose amounts are unknown.
 fn amounts(cells: &Cells<'_>) -> Result<(Amounts, bool), String> {
     let mut amounts = cells.read(TRES, tres)?;
     if amounts.0.keys().any(|name| name.starts_with("gres/")) {
@@ -279,8 +267,7 @@ fn amounts(cells: &Cells<'_>) -> Result<(Amounts, bool), String> {
 }
 
 /// Returns the minimum and the maximum number of nodes, and the minimum amounts on each node.
-/// NumNodes is only an estimate (2 for `-n4 -c3`). TRES contains the minimum, but it ignores the
-/// tasks per node.
+/// NumNodes is only an estimate (2 for `-n4 -c3`), and the minimum in TRES ignores tasks per node.
 fn requested(cells: &Cells<'_>, amounts: &Amounts) -> Result<(u32, u32, Amounts), String> {
     let number = |column| cells.free(column).parse::<u32>().ok().filter(|n| *n > 0);
     let tres = cells.free(TRES);
@@ -325,7 +312,7 @@ fn word(cells: &Cells<'_>, column: usize) -> Result<String, String> {
     }
 }
 
-// The nodes are the last column because their list may overflow. The text columns precede them.
+// The nodes are the last column because their list may overflow.
 layout! {
     "squeue", true;
     ID: "JobArrayID", "JOBID", 24;

@@ -1,7 +1,4 @@
-//! This module reads QOS, associations and limits from the output of `sacctmgr -P` and `sshare -P`,
-//! which are tables with the separator `|` and the names of the columns in the first line.
-
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
 
 use itertools::Itertools as _;
@@ -11,12 +8,10 @@ use crate::commands::Text;
 use super::text::{Pair, Place, Record, SiteError, TIME, is_one_of, number_or, time, tres, words};
 use super::{Association, LimitSet, Qos, SlurmSite, scope};
 
-/// The columns of a QOS that are not modeled. A column is not reported if it has the value after
-/// the colon, because this value has no effect.
+/// The columns of a QOS that are not modeled, where the value after the colon has no effect.
 const QOS_LEFT: &str = "GrpTRESMins GrpTRESRunMins GrpSubmit GrpWall MaxSubmitPU MaxSubmitPA MaxTRESRunMinsPA \
     MaxTRESRunMinsPU GrpJobsAccrue MaxJobsAccruePU MaxJobsAccruePA MinPrioThres Preempt UsageFactor:1.000000 UsageThres \
     LimitFactor";
-/// The columns of an association that are not modeled.
 const ASSOCIATIONS_LEFT: &str = "GrpSubmit GrpWall GrpTRESMins GrpTRESRunMins MaxSubmit GrpJobsAccrue MaxJobsAccrue MinPrioThresh";
 
 /// The QOS flags that are modeled, or that have no effect on jobs that were already run.
@@ -28,10 +23,8 @@ fn rows(text: &Text, needed: &[&str], help: &str) -> Result<Vec<Record>, SiteErr
     let lines = text.text.lines().enumerate();
     let mut lines = lines.filter(|(_, line)| !line.trim().is_empty());
     let Some((at, first)) = lines.next() else {
-        return Err(SiteError(format!(
-            "{}: the table is empty: {help}",
-            text.name
-        )));
+        let why = format!("{}: the table is empty: {help}", text.name);
+        return Err(SiteError(why));
     };
     // For example, `Def QOS` and `DefaultQOS` are the same column.
     let titles = first.split('|').map(|title| title.replace(' ', ""));
@@ -58,7 +51,7 @@ fn rows(text: &Text, needed: &[&str], help: &str) -> Result<Vec<Record>, SiteErr
     lines.map(row).collect()
 }
 
-fn limits(row: &Record, columns: &str, left: &mut Left) -> Result<LimitSet, SiteError> {
+fn limits(row: &Record, columns: &str, left: &mut Vec<String>) -> Result<LimitSet, SiteError> {
     let mut limits = LimitSet::default();
     for (own, names) in limits.iter_mut().zip(columns.split(';')) {
         let (count, amounts) = names.split_once(' ').unwrap_or_default();
@@ -74,15 +67,13 @@ fn limits(row: &Record, columns: &str, left: &mut Left) -> Result<LimitSet, Site
         let mut others = Vec::new();
         let found = row.read(&[amounts], expected, |text| tres(text, &mut others))?;
         own.0.extend(found.unwrap_or_default().0);
-        for name in others {
-            note(left, format!("{amounts} {name}"));
-        }
+        left.extend(others.iter().map(|name| format!("{amounts} {name}")));
     }
     Ok(limits)
 }
 
-/// Removes the limits if they are not enforced by Slurm. Otherwise this reports the limits on
-/// resources that are not counted in the replay.
+/// Removes the limits if they are not enforced by Slurm. Otherwise, reports the limits on resources
+/// that are not counted in the replay.
 pub(super) fn drop_unenforced(site: &mut SlurmSite, options: &Record) {
     let storage = |key: &str| options.text(&[&format!("AccountingStorage{key}")]);
     let word = storage("Enforce").unwrap_or("not set");
@@ -123,24 +114,19 @@ pub(super) fn drop_unenforced(site: &mut SlurmSite, options: &Record) {
     }
 }
 
-type Left = BTreeMap<String, usize>;
-
-fn note(left: &mut Left, what: impl Into<String>) {
-    *left.entry(what.into()).or_default() += 1;
-}
-
-fn note_columns(left: &mut Left, row: &Record, columns: &'static str) {
+fn note_columns(left: &mut Vec<String>, row: &Record, columns: &'static str) {
     for column in columns.split_whitespace() {
         let (column, neutral) = column.split_once(':').unwrap_or((column, "-1"));
         if row.text(&[column]).is_some_and(|value| value != neutral) {
-            note(left, column);
+            left.push(column.to_owned());
         }
     }
 }
 
-fn tell(left: &Left, name: &str, remarks: &mut Vec<String>) {
-    let columns = left.iter().map(|(what, rows)| format!("{what} ({rows})"));
-    let columns = columns.collect::<Vec<_>>().join(", ");
+fn tell(left: &[String], name: &str, remarks: &mut Vec<String>) {
+    let counts = left.iter().counts().into_iter().sorted_unstable();
+    let mut columns = counts.map(|(what, rows)| format!("{what} ({rows})"));
+    let columns = columns.join(", ");
     if !columns.is_empty() {
         let what = "not modeled (with the number of rows)";
         remarks.push(format!("{name}: {what}: {columns}"));
@@ -148,13 +134,13 @@ fn tell(left: &Left, name: &str, remarks: &mut Vec<String>) {
 }
 
 pub(super) fn qos(text: &Text, remarks: &mut Vec<String>) -> Result<Vec<Qos>, SiteError> {
-    let mut left = Left::default();
+    let mut left = Vec::new();
     let read = |row: Record| {
         note_columns(&mut left, &row, QOS_LEFT);
         let flags: Vec<String> = words(row.text(&["Flags"])).map(str::to_owned).collect();
         let is_unknown = |flag: &&String| !is_one_of(flag, FLAGS.split(' '));
         let unknown = flags.iter().filter(is_unknown);
-        unknown.for_each(|flag| note(&mut left, format!("flag {flag}")));
+        left.extend(unknown.map(|flag| format!("flag {flag}")));
         Ok(Qos {
             name: row.text(&["Name"]).unwrap_or_default().to_owned(),
             priority: u32::try_from(row.number(&["Priority"], 0)?).unwrap_or(u32::MAX),
@@ -169,8 +155,8 @@ pub(super) fn qos(text: &Text, remarks: &mut Vec<String>) -> Result<Vec<Qos>, Si
     qos
 }
 
-/// Reads the associations. The parent of an account is given by the column ParentName. If there is
-/// no such column, it is the last account above the row that has less indentation.
+/// Reads the associations. The parent of an account is in the column ParentName. Without this
+/// column, it is the last account above the row that has less indentation.
 pub(super) fn associations(
     text: &Text,
     cluster: &str,
@@ -182,9 +168,9 @@ pub(super) fn associations(
     let is_tree = rows.iter().any(|row| row.0.iter().any(is_above));
     let is_share = |pair: &Pair| ["Share", "RawShares"].contains(&pair.key.as_str());
     let has_shares = rows.iter().any(|row| row.0.iter().any(is_share));
-    let mut left = Left::default();
+    let mut left = Vec::new();
     let mut found: Vec<(Association, Place)> = Vec::new();
-    // The indentation and the name of each account above the current row.
+    // The indentation and the name of each account above the row.
     let mut above: Vec<(usize, String)> = Vec::new();
     for row in rows {
         let other = row.text(&["Cluster"]).filter(|own| *own != cluster);
@@ -194,7 +180,7 @@ pub(super) fn associations(
         };
         if is_other || row.pair(&["Partition"]).is_some() {
             let kinds = ["rows of one partition", "rows of other clusters"];
-            note(&mut left, kinds[usize::from(is_other)]);
+            left.push(kinds[usize::from(is_other)].to_owned());
             continue;
         }
         note_columns(&mut left, &row, ASSOCIATIONS_LEFT);
@@ -239,7 +225,11 @@ fn inherited(mut all: Vec<Association>) -> Vec<Association> {
     all
 }
 
-fn association(row: &Record, account: &str, left: &mut Left) -> Result<Association, SiteError> {
+fn association(
+    row: &Record,
+    account: &str,
+    left: &mut Vec<String>,
+) -> Result<Association, SiteError> {
     let user = row.text(&["User"]).map(|user| user.trim().to_owned());
     let parent = match user {
         Some(_) => account,
@@ -262,25 +252,21 @@ fn association(row: &Record, account: &str, left: &mut Left) -> Result<Associati
 fn in_order(found: Vec<(Association, Place)>) -> Result<Vec<Association>, SiteError> {
     let (all, places): (Vec<Association>, Vec<Place>) = found.into_iter().unzip();
     let parents = Association::parents(&all);
-    let mut order = Vec::new();
-    for (n, own) in all.iter().enumerate() {
+    let depth = |(n, own): (usize, &Association)| {
         let above = std::iter::successors(parents[n], |n| parents[*n]);
         let depth = above.take(all.len()).count();
-        let why = if parents[n].is_none() && !own.parent.is_empty() {
-            "which has no row: add one"
-        } else if depth == all.len() {
-            "and so below itself: correct its parent"
-        } else {
-            order.push((depth, n));
-            continue;
+        let why = match parents[n] {
+            None if !own.parent.is_empty() => "which has no row: add one",
+            _ if depth == all.len() => "and so below itself: correct its parent",
+            _ => return Ok(depth),
         };
         let (account, parent) = (&own.account, &own.parent);
         let why = format!("the account `{account}` is below `{parent}`, {why}");
-        return Err(places[n].wrong(why));
-    }
-    order.sort_unstable();
-    let mut all: Vec<Option<Association>> = all.into_iter().map(Some).collect();
-    Ok(order.iter().filter_map(|own| all[own.1].take()).collect())
+        Err(places[n].wrong(why))
+    };
+    let depths: Result<Vec<usize>, SiteError> = all.iter().enumerate().map(depth).collect();
+    let pairs = depths?.into_iter().zip(all).sorted_by_key(|own| own.0);
+    Ok(pairs.map(|own| own.1).collect())
 }
 
 pub(super) fn usage(own: &mut [Association], shares: &[Association]) {

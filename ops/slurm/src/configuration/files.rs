@@ -1,14 +1,11 @@
-//! This module reads a site from slurm.conf or from a folder that contains the output of commands.
-
 use std::fs;
 use std::path::Path;
 
 use super::{CONF, SiteError, SlurmSite, of_texts};
 use crate::commands::{EXPORT_COMMANDS, Text, Texts};
 
-/// Reads a site from slurm.conf, or from a folder with the files that are written by
-/// [`Exported::commands`](crate::commands::Exported::commands). Some of these files may be missing,
-/// and slurm.conf can be used instead of `config.txt`.
+/// Reads a site from slurm.conf, or from a folder with some of the files that are written by
+/// [`Exported::commands`](crate::commands::Exported::commands), or slurm.conf for `config.txt`.
 ///
 /// # Errors
 /// If a file cannot be read or parsed.
@@ -30,10 +27,8 @@ pub fn of_path(path: &Path) -> Result<SlurmSite, SiteError> {
         }
     }
     if texts.is_empty() {
-        return Err(SiteError(format!(
-            "{}: there is no slurm.conf, config.txt or nodes.txt: create them with the commands listed by `synth advise slurm --help`",
-            path.display()
-        )));
+        let why = "there is no slurm.conf, config.txt or nodes.txt: create them with the commands listed by `synth advise slurm --help`";
+        return Err(SiteError(format!("{}: {why}", path.display())));
     }
     of_texts(&texts)
 }

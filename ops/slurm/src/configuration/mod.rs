@@ -1,15 +1,11 @@
 //! This module reads the configuration of a cluster from the files of Slurm and the output of its
 //! commands.
 //!
-//! # Theory
-//! The file slurm.conf is read as it is read by Slurm. A line with `DEFAULT` applies to the lines
-//! after it, and if an option is set several times, the last value is used
-//! (`src/common/parse_config.c`). `scontrol show` prints the current configuration with the same
-//! keywords.
-//!
-//! # Practice
-//! The function [`of_texts`] returns a [`SlurmSite`]. If a value cannot be parsed, an error with
-//! the line number is returned. If a setting is unknown or is not modeled, a remark is added.
+//! In slurm.conf, a line with `DEFAULT` applies to the lines after it, and if an option is set
+//! several times, the last value is used (`src/common/parse_config.c`). `scontrol show` prints the
+//! current configuration with the same keywords. If a value cannot be parsed, [`of_texts`] returns
+//! an error with the line number. If a setting is unknown or is not modeled, a remark is added to
+//! the [`SlurmSite`].
 
 mod accounting;
 mod files;
@@ -23,23 +19,23 @@ mod text;
 mod tests;
 
 pub use files::of_path;
-pub use nodes::NODES_HELP;
 pub use site::{
-    Association, LimitSet, PrioritySettings, Qos, SchedulerSettings, SiteNode, SitePartition,
-    SlurmSite, Tres, factor, scope,
+    Association, PrioritySettings, SchedulerSettings, SiteNode, SitePartition, SlurmSite, Tres,
+    factor,
 };
+pub(crate) use site::{LimitSet, Qos, scope};
 pub use text::SiteError;
 
 use crate::commands::Texts;
+use itertools::Itertools as _;
+use nodes::NODES_HELP;
 use slurm_conf::Conf;
 
 const CONF: &str = "config.txt";
 
-/// Reads a site. If there is no slurm.conf, the defaults of Slurm 22.05 are used.
-///
-/// If nodes and partitions are printed by `scontrol` or `sinfo`, they are used instead of the nodes
-/// and partitions of slurm.conf. Associations are read from `sshare` if there is no output of
-/// `sacctmgr`.
+/// Reads a site. If there is no slurm.conf, the defaults of Slurm 22.05 are used. Nodes and
+/// partitions that are printed by `scontrol` or `sinfo` replace those of slurm.conf. Associations
+/// are read from `sshare` if there is no output of `sacctmgr`.
 ///
 /// # Errors
 /// If a text cannot be parsed, or there are no nodes or no partitions.
@@ -67,13 +63,10 @@ pub fn of_texts(texts: &Texts) -> Result<SlurmSite, SiteError> {
             return Err(SiteError(format!("{}: {why}", text.name)));
         }
     }
-    let mut places = match texts.get("nodes.txt") {
-        Some(text) => nodes::of_text(&mut site, text, records.is_empty())?,
+    let places = match texts.get("nodes.txt") {
+        Some(text) => nodes::of_text(&mut site, text, &conf, records.is_empty())?,
         None => nodes::of_conf(&mut site, &conf)?,
     };
-    if texts.contains_key("nodes.txt") {
-        places.add_sets(&conf)?;
-    }
     let weight = site.priority.weights[factor::PARTITION];
     if records.is_empty() && site.priority.is_multifactor && weight > 0.0 {
         let why = "is not modeled, because the job factors of partitions are unknown";
@@ -83,16 +76,13 @@ pub fn of_texts(texts: &Texts) -> Result<SlurmSite, SiteError> {
     nodes::report_unmodeled(&mut site, &places);
     nodes::partitions(&mut site, &records, &places)?;
     options::of_partitions(&records, &mut site);
-    for (what, is_missing) in [
-        ("nodes", site.nodes.is_empty()),
-        ("partitions", site.partitions.is_empty()),
-    ] {
-        if is_missing {
-            let why = format!(
-                "{name}: it has no {what}: also provide the output of these commands: {NODES_HELP}"
-            );
-            return Err(SiteError(why));
-        }
+    let is_missing = [site.nodes.is_empty(), site.partitions.is_empty()];
+    if let Some(n) = is_missing.iter().position(|own| *own) {
+        let what = ["nodes", "partitions"][n];
+        let why = "also provide the output of these commands";
+        return Err(SiteError(format!(
+            "{name}: it has no {what}: {why}: {NODES_HELP}"
+        )));
     }
     if texts.contains_key(CONF) && options::gives_whole_nodes(&conf.options) {
         let partitions = site.partitions.iter_mut();
@@ -101,11 +91,11 @@ pub fn of_texts(texts: &Texts) -> Result<SlurmSite, SiteError> {
     of_accounting(&mut site, texts)?;
     accounting::drop_unenforced(&mut site, &conf.options);
     if let Some(text) = texts.get("reservations.txt") {
-        let names = nodes::shown(text, "ReservationName=").into_iter();
-        let names: Vec<String> = names.map(|own| own.0[0].value.clone()).collect();
+        let records = nodes::shown(text, "ReservationName=");
+        let names = records.iter().map(|own| &own.0[0].value).join(", ");
         if !names.is_empty() {
             let why = "are not modeled: jobs may start on their nodes at any time";
-            let what = format!("{}: the reservations {} {why}", text.name, names.join(", "));
+            let what = format!("{}: the reservations {names} {why}", text.name);
             site.remarks.push(what);
         }
     }
@@ -129,11 +119,10 @@ fn of_accounting(site: &mut SlurmSite, texts: &Texts) -> Result<(), SiteError> {
     }
     let known = |name: &Option<String>| name.as_ref().is_none_or(|name| site.qos(name).is_some());
     let missing = site.partitions.iter().filter(|own| !known(&own.qos));
-    let missing: Vec<String> = missing.map(|own| own.name.clone()).collect();
+    let missing = missing.map(|own| &own.name).join(", ");
     if !missing.is_empty() {
         let why = "their QOS is not in the output of `sacctmgr -P show qos`, so its limits are not modeled";
-        let remark = format!("partitions {}: {why}", missing.join(", "));
-        site.remarks.push(remark);
+        site.remarks.push(format!("partitions {missing}: {why}"));
     }
     Ok(())
 }

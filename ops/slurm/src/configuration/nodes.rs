@@ -1,6 +1,4 @@
-//! This module reads nodes and partitions from slurm.conf, `scontrol show` and `sinfo`.
-
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use itertools::Itertools as _;
@@ -11,8 +9,7 @@ use super::slurm_conf::Conf;
 use super::text::{Pair, Place, Record, SiteError, TIME, is_one_of, number_or, short, time, words};
 use super::{SiteNode, SitePartition, SlurmSite, Tres};
 
-/// The commands that print the most complete description of nodes and partitions.
-pub const NODES_HELP: &str =
+pub(super) const NODES_HELP: &str =
     "scontrol show node -o > nodes.txt; scontrol show partition -o > partitions.txt";
 
 const LIST: &str = "a list of nodes such as n[1-4,7],gpu03";
@@ -24,12 +21,13 @@ pub(super) struct Places {
     future: HashSet<String>,
     /// Whether only visible nodes are listed, so that an unknown name is not an error.
     is_shown: bool,
-    /// The nodes of each node set by its name, and the nodes with each feature by `=feature`.
+    /// The nodes of each node set by name, and of each feature by `=feature`.
     sets: HashMap<String, Vec<usize>>,
 }
 
 impl Places {
-    fn add(&mut self, site: &mut SlurmSite, record: &Record, name: &Pair) -> Result<(), SiteError> {
+    fn add(&mut self, site: &mut SlurmSite, record: &Record) -> Result<(), SiteError> {
+        let name = &record.0[0];
         let names = name.read(LIST, expand)?;
         let state = record.text(&["State"]).unwrap_or_default();
         if state.to_ascii_uppercase().contains("FUTURE") {
@@ -63,7 +61,7 @@ impl Places {
         Ok(())
     }
 
-    pub(super) fn add_sets(&mut self, conf: &Conf) -> Result<(), SiteError> {
+    fn add_sets(&mut self, conf: &Conf) -> Result<(), SiteError> {
         for record in &conf.sets {
             let mut nodes = Vec::new();
             if let Some(pair) = record.pair(&["Nodes"]) {
@@ -77,8 +75,7 @@ impl Places {
         Ok(())
     }
 
-    /// Returns the indices of the nodes in a list, in ascending order. The list contains `ALL`,
-    /// names of nodes, and names of node sets.
+    /// Returns the ascending indices of the nodes in a list of `ALL`, nodes and node sets.
     fn listed(&self, pair: &Pair) -> Result<Vec<usize>, SiteError> {
         if pair.value.eq_ignore_ascii_case("ALL") {
             return Ok((0..self.of.len()).collect());
@@ -92,11 +89,8 @@ impl Places {
                 (None, None) if name.eq_ignore_ascii_case("ALL") => places.extend(0..self.of.len()),
                 (None, None) if self.is_shown => {}
                 (None, None) => {
-                    let why = format!(
-                        "{}: there is no node or node set `{name}`: {ABOVE}",
-                        pair.key
-                    );
-                    return Err(pair.place.wrong(why));
+                    let why = format!("there is no node or node set `{name}`: {ABOVE}");
+                    return Err(pair.place.wrong(format!("{}: {why}", pair.key)));
                 }
             }
         }
@@ -114,7 +108,7 @@ const ABOVE: &str =
 pub(super) fn of_conf(site: &mut SlurmSite, conf: &Conf) -> Result<Places, SiteError> {
     let mut places = Places::default();
     for record in &conf.nodes {
-        places.add(site, record, &record.0[0])?;
+        places.add(site, record)?;
     }
     places.add_sets(conf)?;
     for record in &conf.down {
@@ -130,6 +124,7 @@ pub(super) fn of_conf(site: &mut SlurmSite, conf: &Conf) -> Result<Places, SiteE
 pub(super) fn of_text(
     site: &mut SlurmSite,
     text: &Text,
+    conf: &Conf,
     with_partitions: bool,
 ) -> Result<Places, SiteError> {
     let mut places = Places {
@@ -138,17 +133,16 @@ pub(super) fn of_text(
     };
     if text.text.trim_start().starts_with("NodeName=") {
         for record in shown(text, "NodeName=") {
-            places.add(site, &record, &record.0[0])?;
+            places.add(site, &record)?;
         }
     } else {
         of_sinfo(site, &mut places, text, with_partitions)?;
     }
     if site.nodes.is_empty() {
-        return Err(SiteError(format!(
-            "{}: it has no nodes: provide the output of these commands: {NODES_HELP}",
-            text.name
-        )));
+        let why = "it has no nodes: provide the output of these commands";
+        return Err(SiteError(format!("{}: {why}: {NODES_HELP}", text.name)));
     }
+    places.add_sets(conf)?;
     Ok(places)
 }
 
@@ -193,8 +187,7 @@ fn node(record: &Record) -> Result<SiteNode, SiteError> {
     let text = record.text(&["Gres"]).unwrap_or_default();
     let gres = gres.unwrap_or_default().0.into_iter();
     let gres = gres.map(|(name, count)| (name.replacen("gres/", "", 1), count as u64));
-    let mut gres = Vec::from_iter(gres);
-    gres.sort_by_key(|(name, _)| text.find(name.as_str()));
+    let gres = gres.sorted_by_key(|(name, _)| text.find(name.as_str()));
     let memory = number(&["RealMemory"], 1)?.saturating_sub(number(&["MemSpecLimit"], 0)?);
     let cpus = number(&["CPUEfctv"], cpus.saturating_sub(kept))?;
     let mut has = Tres::default();
@@ -214,8 +207,7 @@ fn node(record: &Record) -> Result<SiteNode, SiteError> {
 }
 
 /// Returns `true` if jobs can be started on a node in this state, such as `IDLE+CLOUD` or `mixed~`.
-/// A node in the state `UNKNOWN` counts as up, because its state is only known after it has
-/// registered.
+/// `UNKNOWN` counts as up, because the state is only known after the node has registered.
 fn is_up(state: &str) -> bool {
     const DOWN: &str =
         "down drain drained draining drng fail failing failg error inval not_responding";
@@ -226,19 +218,18 @@ fn is_up(state: &str) -> bool {
 
 pub(super) fn report_unmodeled(site: &mut SlurmSite, places: &Places) {
     let down = site.nodes.iter().filter(|node| !node.is_up);
-    let down: Vec<&str> = down.map(|node| node.name.as_str()).collect();
+    let down = short(&down.map(|node| &node.name).join(", "));
     if !down.is_empty() {
-        let names = short(&down.join(", "));
         let why = "are down or drained now, but are up in the replay";
-        site.remarks.push(format!("nodes {names} {why}"));
+        site.remarks.push(format!("nodes {down} {why}"));
     }
     let all = site.nodes.len();
     let features = places.sets.iter().filter(|set| set.1.len() < all);
-    let features: BTreeSet<&str> = features.filter_map(|set| set.0.strip_prefix('=')).collect();
+    let features = features.filter_map(|set| set.0.strip_prefix('='));
+    let features = short(&features.sorted_unstable().join(", "));
     if !features.is_empty() {
-        let names = short(&Vec::from_iter(features).join(", "));
         let why = "are not modeled: a job that requests them may start on other nodes";
-        site.remarks.push(format!("node features {names} {why}"));
+        site.remarks.push(format!("node features {features} {why}"));
     }
 }
 
@@ -292,8 +283,8 @@ const COLUMNS: [(&str, &str); 7] = [
     ("WEIGHT", "Weight"),
 ];
 
-/// Reads the output of `sinfo -N`. If there are titles, the columns are separated by blanks or `|`.
-/// Without titles there must be seven columns that are separated by `|`.
+/// Reads the output of `sinfo -N`, whose columns are separated by blanks or `|`. Without titles
+/// there must be seven columns that are separated by `|`.
 fn of_sinfo(
     site: &mut SlurmSite,
     places: &mut Places,
@@ -321,34 +312,31 @@ fn of_sinfo(
             continue;
         };
         if columns[0].is_none() || columns[2].is_none() {
-            let why = format!(
-                "this form of `sinfo` does not show the CPUs of nodes: provide the output of these commands: {NODES_HELP}"
-            );
-            return Err(place.wrong(why));
+            let why = "this form of `sinfo` does not show the CPUs of nodes: provide the output of these commands";
+            return Err(place.wrong(format!("{why}: {NODES_HELP}")));
         }
         let mut record = Record::default();
         for ((_, key), column) in COLUMNS.iter().zip(columns) {
             let value = column.and_then(|column| cells.get(column)).unwrap_or(&"");
             record.0.push(Pair::new(key, value, &place));
         }
-        let name = &record.0[0];
-        if !places.of.contains_key(&name.value) {
-            places.add(site, &record, name)?;
+        let name = &record.0[0].value;
+        if !places.of.contains_key(name) {
+            places.add(site, &record)?;
         }
         let partition = record.text(&["PartitionName"]).filter(|_| with_partitions);
-        if let Some((node, own)) = places.of.get(&name.value).zip(partition) {
+        if let Some((node, own)) = places.of.get(name).zip(partition) {
             of_row(site, own, *node);
         }
     }
     let pairs = COLUMNS.iter().zip(columns.into_iter().flatten());
     let missing = pairs.filter(|(_, column)| column.is_none());
-    let missing = missing
-        .map(|((_, key), _)| format!("it does not show {key}: all nodes are assumed to be alike"));
+    let alike = "all nodes are assumed to be alike";
+    let missing = missing.map(|((_, key), _)| format!("it does not show {key}: {alike}"));
     let limits = "sinfo does not show the limits of partitions, and none are assumed".to_owned();
-    for why in missing.chain(with_partitions.then_some(limits)) {
-        let remark = format!("{}: {why}. {NODES_HELP}", text.name);
-        site.remarks.push(remark);
-    }
+    let remarks = missing.chain(with_partitions.then_some(limits));
+    let remarks = remarks.map(|why| format!("{}: {why}. {NODES_HELP}", text.name));
+    site.remarks.extend(remarks);
     Ok(())
 }
 

@@ -1,5 +1,3 @@
-//! This module reads settings from the options of slurm.conf.
-
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
@@ -10,11 +8,7 @@ use super::{PrioritySettings, SchedulerSettings, SlurmSite, factor};
 
 const OPTIONS: &str = include_str!("options.txt");
 
-type Number = (
-    &'static str,
-    RangeInclusive<i64>,
-    fn(&mut SchedulerSettings, i64),
-);
+type SetNumber = fn(&mut SchedulerSettings, i64);
 
 macro_rules! numbers {
     ($($name:literal $range:expr => $set:expr;)*) => {
@@ -22,10 +16,9 @@ macro_rules! numbers {
     };
 }
 
-/// The numbers in `SchedulerParameters`, each with the range that is accepted by Slurm
-/// (`_load_config` in `src/plugins/sched/backfill/backfill.c`, `schedule` in
-/// `src/slurmctld/job_scheduler.c`).
-const NUMBERS: [Number; 18] = numbers! {
+/// The numbers in `SchedulerParameters`, with the ranges that Slurm accepts (`_load_config` in
+/// `src/plugins/sched/backfill/backfill.c`, `schedule` in `src/slurmctld/job_scheduler.c`).
+const NUMBERS: [(&str, RangeInclusive<i64>, SetNumber); 18] = numbers! {
     "bf_interval" -1..=10_800 => |own, n| if n > 0 { own.bf_interval = n as f64 } else { own.backfills &= n == 0 };
     "bf_window" 1..=43_200 => |own, n| own.bf_window = n as f64 * 60.0;
     "bf_resolution" 1..=3600 => |own, n| own.bf_resolution = n as f64;
@@ -46,10 +39,8 @@ const NUMBERS: [Number; 18] = numbers! {
     "batch_sched_delay" 0..=i32::MAX as i64 => |own, n| own.batch_sched_delay = n as f64;
 };
 
-/// The other parameters. Those that start with `!` affect the start of jobs but are not modeled.
 const PARAMETERS: &str = include_str!("parameters.txt");
 
-/// The settings that affect the start of jobs but are not modeled.
 const UNMODELED: &str = include_str!("unfollowed.txt");
 
 /// Returns each setting that is not modeled, with the values that have an effect, the assumption
@@ -103,8 +94,7 @@ pub(super) fn scheduler(options: &Record, remarks: &mut Vec<String>) -> Schedule
         let (name, value) = part.split_once('=').unwrap_or((part, ""));
         let (lower, shown) = (name.to_ascii_lowercase(), short(part));
         let is_it = |line: &&str| line.trim_start_matches('!') == lower;
-        // Slurm uses the first `name=`. It only uses `max_job_bf` if there is no
-        // `bf_max_job_test`.
+        // Slurm uses the first `name=`, and `max_job_bf` only if there is no `bf_max_job_test`.
         let is_old = lower == "max_job_bf" && pair.value.contains("bf_max_job_test=");
         if is_old || part.contains('=') && seen.contains(&lower) {
             let why = "is ignored, as in Slurm, because another value takes precedence: remove it";

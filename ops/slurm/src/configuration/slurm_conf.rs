@@ -1,5 +1,3 @@
-//! This module parses slurm.conf and the output of `scontrol show config`.
-
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
@@ -7,7 +5,7 @@ use synth_core::document::FileKind;
 
 use super::text::{Pair, Place, Record, SiteError};
 
-/// The parsed configuration. It is read line by line, as in Slurm (`src/common/parse_config.c`).
+/// A configuration that is read line by line as in Slurm (`src/common/parse_config.c`).
 #[derive(Debug, Default)]
 pub(super) struct Conf {
     pub options: Record,
@@ -16,9 +14,9 @@ pub(super) struct Conf {
     pub sets: Vec<Record>,
     pub down: Vec<Record>,
     defaults: [Record; 2],
-    /// The files that are currently being read. This is used to detect a file that includes itself.
+    /// The files that are being read, to detect a file that includes itself.
     within: Vec<PathBuf>,
-    /// Whether the text was printed by `scontrol show config`. In this case it contains no nodes.
+    /// Whether the text was printed by `scontrol show config`, which does not contain nodes.
     pub is_shown: bool,
 }
 
@@ -27,10 +25,8 @@ impl Conf {
     pub(super) fn read(name: &str, text: &str) -> Result<Self, SiteError> {
         let other = FileKind::of(text).filter(|kind| *kind != FileKind::SlurmConf);
         if let Some(kind) = other {
-            return Err(SiteError(format!(
-                "{}; provide slurm.conf here, or the output of `scontrol show config`",
-                kind.describe(name)
-            )));
+            let help = "provide slurm.conf here, or the output of `scontrol show config`";
+            return Err(SiteError(format!("{}; {help}", kind.describe(name))));
         }
         let mut conf = Conf::default();
         let marks = ["Configuration data as of", "BOOT_TIME", "SLURM_VERSION"];
@@ -74,13 +70,13 @@ impl Conf {
                 continue;
             }
             let place = Place::new(&file, first);
-            self.line(&unescaped(&std::mem::take(&mut line)), &place)?;
+            self.line(&std::mem::take(&mut line), &place)?;
         }
-        let place = Place::new(&file, first);
-        self.line(&unescaped(&line), &place)
+        self.line(&line, &Place::new(&file, first))
     }
 
-    fn line(&mut self, line: &str, place: &Place) -> Result<(), SiteError> {
+    fn line(&mut self, escaped: &str, place: &Place) -> Result<(), SiteError> {
+        let line = &unescaped(escaped);
         let words = line.trim().split_once(char::is_whitespace);
         if let Some((_, other)) = words.filter(|(word, _)| word.eq_ignore_ascii_case("include")) {
             return self.include(other.trim(), place);
@@ -112,13 +108,12 @@ impl Conf {
     fn include(&mut self, other: &str, place: &Place) -> Result<(), SiteError> {
         let cluster = self.options.text(&["ClusterName"]).unwrap_or_default();
         let other = other.trim_matches('"').replace("%c", cluster);
-        let beside = Path::new(&*place.file).parent().unwrap_or(Path::new(""));
-        let path = beside.join(&other);
+        let folder = Path::new(&*place.file).parent().unwrap_or(Path::new(""));
+        let path = folder.join(&other);
         let name = path.display();
         if self.within.contains(&path) {
-            return Err(place.wrong(format!(
-                "Include {other}: {name} includes itself: remove the line"
-            )));
+            let why = format!("Include {other}: {name} includes itself: remove the line");
+            return Err(place.wrong(why));
         }
         let bytes = std::fs::read(&path).map_err(|why| {
             place.wrong(format!(

@@ -1,5 +1,3 @@
-//! This module parses pairs `key=value` and values in the notation of Slurm.
-
 use std::rc::Rc;
 
 use crate::commands::{bytes, count, seconds, whole};
@@ -14,7 +12,6 @@ pub struct SiteError(pub(super) String);
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Place {
     pub file: Rc<str>,
-    /// The line number, which starts at 1.
     pub line: usize,
 }
 
@@ -167,7 +164,7 @@ pub(super) fn time(text: &str) -> Option<Option<f64>> {
     (minutes <= u64::from(u32::MAX)).then_some(Some(minutes as f64 * 60.0))
 }
 
-/// Parses amounts such as `cpu=100,mem=500G,gres/gpu=4`. Other names are added to `others`.
+/// Parses amounts such as `cpu=100,mem=500G,gres/gpu=4`, and adds other names to `others`.
 pub(super) fn tres(text: &str, others: &mut Vec<String>) -> Option<Tres> {
     let mut tres = Tres::default();
     for part in text.split(',').filter(|part| !part.is_empty()) {

@@ -1,23 +1,18 @@
-//! This module creates the files that an administrator installs so that Slurm uses an order.
-
 use askama::Template;
 
 use super::SlurmOrder;
-use super::levels::POINTS_PER_DECADE;
+use super::levels::{POINTS_PER_DECADE, PriorityPoints};
 use crate::commands::is_plain;
 use crate::templates;
 use synth_core::document::filled_in;
 use synth_core::number::in_words;
 
-/// These scripts read all of their parameters from job_submit.lua.
+// These scripts read all of their parameters from job_submit.lua.
 const CHECK: &str = include_str!("../../templates/order/check.sh");
 const PENDING: &str = include_str!("../../templates/order/pending.sh");
 
-/// Returns the name and the contents of each file. The names of the partitions are separated by
-/// commas.
-///
-/// # Errors
-/// If the name of a partition is invalid.
+/// Returns the name and the contents of each file to install for partitions separated by commas, or
+/// an error if the name of a partition is invalid.
 pub fn export(order: &SlurmOrder, partitions: &str) -> Result<Vec<(String, String)>, String> {
     for name in partitions.split(',') {
         if name.starts_with('-') || !is_plain(name) {
@@ -26,20 +21,20 @@ pub fn export(order: &SlurmOrder, partitions: &str) -> Result<Vec<(String, Strin
             ));
         }
     }
-    let (site, points) = (&Site::of(order, partitions), &Points::of(order));
+    let order = &Values::of(order, partitions);
     let files = [
-        ("README.md", Readme { site, points }.render()),
-        ("job_submit.lua", Lua { site, points }.render()),
-        ("slurm-lines.conf", Lines { points }.render()),
+        ("README.md", Readme { order }.render()),
+        ("job_submit.lua", Lua { order }.render()),
+        ("slurm-lines.conf", Lines { order }.render()),
         ("check.sh", Ok(CHECK.to_owned())),
         ("pending.sh", Ok(PENDING.to_owned())),
-        ("order.service", Service { site }.render()),
-        ("order.timer", Timer { site }.render()),
+        ("order.service", Service { order }.render()),
+        ("order.timer", Timer { order }.render()),
     ];
     filled_in(files)
 }
 
-struct Site {
+struct Values {
     partitions: String,
     first: String,
     words: String,
@@ -49,28 +44,6 @@ struct Site {
     gpu_is_unknown: bool,
     /// The resources that are not counted, such as `, net and disk`.
     left_out: String,
-}
-
-impl Site {
-    fn of(order: &SlurmOrder, partitions: &str) -> Self {
-        let counted = &order.counted;
-        let left_out = counted.left_out.iter();
-        let left_out = left_out.filter(|name| !name.to_lowercase().starts_with("mem"));
-        let left_out = left_out.map(|name| format!(", {}", name.replace(char::is_control, " ")));
-        Site {
-            partitions: partitions.to_owned(),
-            first: partitions.split(',').take(1).collect(),
-            words: order.priority.describe("limit", "s"),
-            reservations: order.reservations.rule(),
-            cpu: plain(counted.cpu),
-            gpu: plain(counted.gpu.unwrap_or(0.0)),
-            gpu_is_unknown: counted.gpu.is_none() && order.priority.share != 0.0,
-            left_out: left_out.collect(),
-        }
-    }
-}
-
-struct Points {
     limit: String,
     share: String,
     wait: String,
@@ -79,8 +52,7 @@ struct Points {
     decade: f64,
     /// The quantity whose increase by a factor of ten changes the priority by `decade` points.
     leading: &'static str,
-    /// Whether a larger quantity decreases the priority.
-    later: bool,
+    lowers_priority: bool,
     moves: bool,
     offset_in_words: String,
     age_weight: f64,
@@ -91,16 +63,28 @@ struct Points {
     promise_in_words: Option<String>,
 }
 
-impl Points {
-    fn of(order: &SlurmOrder) -> Self {
-        let levels = order.levels();
+impl Values {
+    fn of(order: &SlurmOrder, partitions: &str) -> Self {
+        let counted = &order.counted;
+        let left_out = counted.left_out.iter();
+        let left_out = left_out.filter(|name| !name.to_lowercase().starts_with("mem"));
+        let left_out = left_out.map(|name| format!(", {}", name.replace(char::is_control, " ")));
+        let levels = PriorityPoints::of(order.priority);
         let (age_weight, off) = levels.age_weight();
         let (leading, exponent) = match (order.priority.size, order.priority.share) {
             (size, share) if size == share => ("limit or the CPUs", size),
             (size, share) if size.abs() >= share.abs() => ("limit", size),
             (_, share) => ("CPUs", share),
         };
-        Points {
+        Values {
+            partitions: partitions.to_owned(),
+            first: partitions.split(',').take(1).collect(),
+            words: order.priority.describe("limit", "s"),
+            reservations: order.reservations.rule(),
+            cpu: plain(counted.cpu),
+            gpu: plain(counted.gpu.unwrap_or(0.0)),
+            gpu_is_unknown: counted.gpu.is_none() && order.priority.share != 0.0,
+            left_out: left_out.collect(),
             limit: plain(levels.limit),
             share: plain(levels.share),
             wait: plain(levels.wait),
@@ -108,12 +92,12 @@ impl Points {
             base: plain(levels.base),
             decade: POINTS_PER_DECADE,
             leading,
-            later: exponent > 0.0,
+            lowers_priority: exponent > 0.0,
             moves: order.priority.changes_with_time(),
             offset_in_words: in_words(levels.offset, "s"),
             age_weight,
             off: off.round(),
-            // Here 0 means that there is no promise, so a wait of less than 1 s is rounded up.
+            // Here 0 means that there is no guarantee, so a wait of less than 1 s is rounded up.
             promise: plain(order.longest_wait.map_or(0.0, |time| time.max(1.0))),
             promise_in_words: order.longest_wait.map(|time| in_words(time, "s")),
         }
@@ -126,9 +110,9 @@ fn plain(number: f64) -> String {
 }
 
 templates! {
-    Readme: "order/README.md", site: &'a Site, points: &'a Points;
-    Lua: "order/job_submit.lua", site: &'a Site, points: &'a Points;
-    Lines: "order/slurm-lines.conf", points: &'a Points;
-    Service: "order/order.service", site: &'a Site;
-    Timer: "order/order.timer", site: &'a Site;
+    Readme: "order/README.md", order: &'a Values;
+    Lua: "order/job_submit.lua", order: &'a Values;
+    Lines: "order/slurm-lines.conf", order: &'a Values;
+    Service: "order/order.service", order: &'a Values;
+    Timer: "order/order.timer", order: &'a Values;
 }

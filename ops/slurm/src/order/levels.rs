@@ -1,9 +1,6 @@
-//! This module converts a job order to points of the priority in Slurm.
-
 use synth_multiresource::policy::Priority;
 
-/// The number of points for each factor of ten in the time limit or in the share. It is used for
-/// the quantity whose exponent has the larger absolute value.
+/// The points for each factor of ten in the quantity with the larger absolute exponent.
 pub const POINTS_PER_DECADE: f64 = 600.0;
 
 /// The maximum time limit \[min\], which is a year, and the maximum share \[CPUs\].
@@ -13,26 +10,24 @@ const SHARES: f64 = 1e6;
 /// The waiting time at which the age factor of Slurm reaches 1 by default \[s\].
 pub(super) const FULL_AGE: f64 = 7.0 * 86_400.0;
 
-/// The points of the priority in Slurm. Points are subtracted for each factor of ten in the time
-/// limit and in the share of a job, and points are added for each factor of ten in its wait.
+/// The points of the priority in Slurm, which are subtracted for each factor of ten in the time
+/// limit and in the share of a job, and added for each factor of ten in its wait.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PriorityPoints {
-    /// The number of points for each factor of ten in the time limit.
+    /// The points for each factor of ten in the time limit.
     pub limit: f64,
-    /// The number of points for each factor of ten in the share.
+    /// The points for each factor of ten in the share.
     pub share: f64,
-    /// The number of points for each factor of ten in the sum of the wait and `offset`.
+    /// The points for each factor of ten in the sum of the wait and `offset`.
     pub wait: f64,
     /// The time that is added to the wait \[s\].
     pub offset: f64,
-    /// The number of points of a job with a time limit of one minute and one CPU. A job with a time
-    /// limit of a year and a million CPUs has at least one point.
+    /// The points for a minute and one CPU, so that a year and a million CPUs have at least one.
     pub base: f64,
 }
 
 impl PriorityPoints {
-    /// Returns the points of an order by time limits. The exponent of the limit or of the share
-    /// must not be 0.
+    /// Returns the points of an order by limits. The exponents must not both be 0.
     pub fn of(order: Priority) -> Self {
         let scale = POINTS_PER_DECADE / order.size.abs().max(order.share.abs());
         let [limit, share] = [order.size, order.share].map(|exponent| exponent * scale);
@@ -54,7 +49,7 @@ impl PriorityPoints {
         (points + 0.5).floor().clamp(1.0, 2e6)
     }
 
-    /// Returns the number of points for this waiting time \[s\].
+    /// Returns the points for this waiting time \[s\].
     pub fn of_wait(&self, waited: f64) -> f64 {
         match self.wait > 0.0 {
             true => self.wait * (1.0 + waited / self.offset).log10(),
@@ -62,8 +57,8 @@ impl PriorityPoints {
         }
     }
 
-    /// Returns the weight of the age factor of Slurm, which is linear up to [`FULL_AGE`], and the
-    /// maximum number of points by which the exact value of the wait is larger.
+    /// Returns the weight of the age factor of Slurm, which is linear up to seven days, and the
+    /// maximum of the points by which the exact value is larger.
     pub fn age_weight(&self) -> (f64, f64) {
         let weight = self.of_wait(FULL_AGE);
         // At this point the slope of the curve is equal to the slope of the line.

@@ -116,8 +116,7 @@ fn exported_files_are_complete() {
     }
 }
 
-/// If another script loads this one, its functions run first and their return values are kept. If
-/// an error occurs, the job is accepted without an order.
+/// The functions of a script that loads this one run first. After an error, the job has no order.
 #[test]
 fn exported_script_chains_and_survives_errors() {
     const DRIVER: &str = r#"

@@ -1,9 +1,6 @@
-//! This module determines the partition, account and QOS of each job of a log.
-
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
-use super::jobs::Facts;
 use super::limits::{Limits, MINUTE};
 use crate::configuration::{Association, SlurmSite, factor};
 use itertools::Itertools as _;
@@ -11,13 +8,19 @@ use synth_core::document::name_hash;
 use synth_traces::replay::{Log, ReplayJob};
 use synth_traces::trace::{Destination, Observed, Reason};
 
-/// The facts of the jobs of a log, and the assumptions that were made.
-#[derive(Clone, Debug, Default)]
-pub struct LogFacts {
-    /// The facts of each job.
-    pub facts: Vec<Facts>,
-    /// The remarks about data that is missing in the site or in the log.
-    pub remarks: Vec<String>,
+/// The partition, owner and QOS of a job.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Facts {
+    /// An index into [`SlurmSite::partitions`].
+    pub(super) partition: u32,
+    pub(super) user: u32,
+    pub(super) account: u32,
+    /// An index into [`SlurmSite::associations`].
+    pub(super) association: Option<u32>,
+    /// An index into the QOS of the site.
+    pub(super) qos: Option<u32>,
+    /// The number that a submit script adds to the priority of the job.
+    pub(super) site_factor: f64,
 }
 
 /// Returns the time of day at which the first job of a log was submitted \[s\].
@@ -26,12 +29,9 @@ pub fn clock_of(log: &Log) -> f64 {
     log.begin.rem_euclid(86_400 * per_second) as f64 / per_second as f64
 }
 
-/// Prepares a site and a log for a replay. If a setting of the site is missing, it is replaced by
-/// an assumption. If jobs could never start with the limits and nodes of the site, they are removed
-/// from the log, and a remark about them is returned.
-///
-/// # Errors
-/// If no jobs remain.
+/// Prepares a replay by adding assumptions for missing settings to the site, and by removing jobs
+/// that could never start from the log. Returns a remark about these jobs, or an error if no jobs
+/// remain.
 pub fn prepare(site: &mut SlurmSite, log: &mut Log) -> Result<Option<String>, String> {
     assume(site, log);
     let kept = log.jobs.len();
@@ -41,8 +41,10 @@ pub fn prepare(site: &mut SlurmSite, log: &mut Log) -> Result<Option<String>, St
     let left_out = kept - log.jobs.len();
     let describe = |(limit, jobs): (&String, &BTreeMap<u32, String>)| {
         let (line, what) = jobs.first_key_value()?;
-        let several = format!(", first of {} jobs", jobs.len());
-        let several = if jobs.len() > 1 { &*several } else { "" };
+        let several = match jobs.len() {
+            1 => String::new(),
+            count => format!(", first of {count} jobs"),
+        };
         Some(format!("{limit}: line {line} ({what}){several}"))
     };
     let mut limits = above.iter().filter_map(describe).take(MOST_LIMITS);
@@ -67,8 +69,7 @@ pub fn prepare(site: &mut SlurmSite, log: &mut Log) -> Result<Option<String>, St
 }
 
 const MOST_LIMITS: usize = 8;
-/// If the limit of a job is unknown, its run time minus this time \[min\] is used, because Slurm
-/// does not end jobs immediately at their limits.
+/// The time \[min\] by which a job may run longer than its limit until Slurm ends it.
 const OVERRUN: f64 = 2.0;
 
 /// Returns a description of each job that exceeds a limit on its own, by limit and by line.
@@ -79,7 +80,7 @@ fn jobs_above_limits(site: &SlurmSite, log: &Log) -> BTreeMap<String, BTreeMap<u
     let capacities = capacities(site, log);
     let minute = MINUTE * log.tick.per_second() as f64;
     let mut above = BTreeMap::<String, BTreeMap<u32, String>>::new();
-    let jobs = log.jobs.iter().zip(facts(site, log).facts);
+    let jobs = log.jobs.iter().zip(facts(site, log).0);
     // The jobs that are already running are not started again.
     for (job, facts) in jobs.filter(|(job, _)| job.seen != Observed::Initial) {
         let (kind, p) = (job.kind as usize, facts.partition as usize);
@@ -176,26 +177,43 @@ fn equal_shares(log: &Log) -> Vec<Association> {
 
 const ROOT: &str = "root";
 
-/// Returns the facts of each job in a log.
-pub fn facts(site: &SlurmSite, log: &Log) -> LogFacts {
-    let places = Places::new(site);
+/// Returns the facts of each job in a log, and remarks about data that is missing in the site.
+pub fn facts(site: &SlurmSite, log: &Log) -> (Vec<Facts>, Vec<String>) {
+    let associations = site.associations.iter();
+    let names = associations.map(|own| (&*own.account, own.user.as_deref().unwrap_or("")));
+    let associations: HashMap<(&str, &str), usize> = names.zip(0..).collect();
+    let default = site.partitions.iter().position(|own| own.is_default);
+    // A job can specify several partitions.
+    let partition_of = |names: &str| names.split(',').find_map(|name| site.partition(name));
+    let qos_of = |name: &str| site.qos.iter().position(|own| own.name == name);
+    let facts_of = |class: &Destination, number: u32| {
+        let (account, user) = (&*class.account, log.account.users.get(&number));
+        let of_user = associations.get(&(account, user.map_or("", String::as_str)));
+        let association = of_user.or_else(|| associations.get(&(account, "")));
+        let default_qos = || qos_of(site.associations[*association?].default_qos.as_deref()?);
+        Facts {
+            partition: partition_of(&class.partition).or(default).unwrap_or(0) as u32,
+            user: number,
+            account: name_hash(account.as_bytes()),
+            association: association.map(|n| *n as u32),
+            qos: qos_of(&class.qos).or_else(default_qos).map(|n| n as u32),
+            site_factor: 0.0,
+        }
+    };
+    let no_class = Destination::default();
     let [mut unknown, mut moved, mut part, mut other_qos, mut without] = [0_usize; 5];
     let mut known: HashMap<(u32, u32), Facts> = HashMap::new();
-    let mut sent = LogFacts::default();
+    let mut all = Vec::with_capacity(log.jobs.len());
     let capacities = capacities(site, log);
     let is_user = |n: u32| site.associations[n as usize].user.is_some();
     for job in &log.jobs {
         let class = log.account.classes.get(job.class as usize);
-        let names = class.map_or(["", "", ""], |class| {
-            [&*class.partition, &*class.account, &*class.qos]
-        });
-        let mut facts = *known.entry((job.class, job.user)).or_insert_with(|| {
-            let user = log.account.users.get(&job.user);
-            places.of(names, user.map_or("", String::as_str), job.user)
-        });
-        let [partition, _, qos] = names;
-        unknown += usize::from(!partition.is_empty() && places.partition(partition).is_none());
-        let has_qos = qos.is_empty() || places.qos.contains_key(qos);
+        let class = class.unwrap_or(&no_class);
+        let facts = known.entry((job.class, job.user));
+        let mut facts = *facts.or_insert_with(|| facts_of(class, job.user));
+        let (partition, qos) = (&*class.partition, &*class.qos);
+        unknown += usize::from(!partition.is_empty() && partition_of(partition).is_none());
+        let has_qos = qos.is_empty() || qos_of(qos).is_some();
         other_qos += usize::from(!site.qos.is_empty() && !has_qos);
         let is_known = site.associations.is_empty() || facts.association.is_some_and(is_user);
         without += usize::from(!is_known);
@@ -209,7 +227,7 @@ pub fn facts(site: &SlurmSite, log: &Log) -> LogFacts {
         let own = &site.partitions[facts.partition as usize];
         let has_less = |n: &usize| log.vectors[kind][0] < capacities[*n][0];
         part += usize::from(own.is_exclusive && own.nodes.iter().all(has_less));
-        sent.facts.push(facts);
+        all.push(facts);
     }
     let remarks = [
         "specify partitions that do not exist in the site: the default partition is used",
@@ -221,54 +239,7 @@ pub fn facts(site: &SlurmSite, log: &Log) -> LogFacts {
     let counts = [unknown, moved, part, other_qos, without];
     let remarks = counts.iter().zip(remarks).filter(|own| *own.0 > 0);
     let remark = |(jobs, what)| format!("{jobs} of {} jobs {what}", log.jobs.len());
-    sent.remarks = remarks.map(remark).collect();
-    sent
-}
-
-struct Places<'a> {
-    site: &'a SlurmSite,
-    partitions: HashMap<&'a str, u32>,
-    qos: HashMap<&'a str, u32>,
-    associations: HashMap<(&'a str, &'a str), u32>,
-    default: u32,
-}
-
-impl<'a> Places<'a> {
-    fn new(site: &'a SlurmSite) -> Self {
-        let associations = site.associations.iter();
-        let names = associations.map(|own| (&*own.account, own.user.as_deref().unwrap_or("")));
-        let partitions = site.partitions.iter().map(|own| &*own.name);
-        Places {
-            partitions: partitions.zip(0..).collect(),
-            qos: site.qos.iter().map(|own| &*own.name).zip(0..).collect(),
-            associations: names.zip(0..).collect(),
-            default: site.default_partition().map_or(0, |n| n as u32),
-            site,
-        }
-    }
-
-    /// Returns the first partition in the list that exists in the site. A job can specify several.
-    fn partition(&self, names: &str) -> Option<u32> {
-        let mut names = names.split(',');
-        names.find_map(|name| self.partitions.get(name).copied())
-    }
-
-    fn of(&self, [partition, account, qos]: [&str; 3], user: &str, number: u32) -> Facts {
-        let of_user = self.associations.get(&(account, user));
-        let association = of_user.or_else(|| self.associations.get(&(account, "")));
-        let default_qos = || {
-            let own = &self.site.associations[*association? as usize];
-            self.qos.get(own.default_qos.as_deref()?)
-        };
-        Facts {
-            partition: self.partition(partition).unwrap_or(self.default),
-            user: number,
-            account: name_hash(account.as_bytes()),
-            association: association.copied(),
-            qos: self.qos.get(qos).or_else(default_qos).copied(),
-            site_factor: 0.0,
-        }
-    }
+    (all, remarks.map(remark).collect())
 }
 
 fn capacities(site: &SlurmSite, log: &Log) -> Vec<Vec<f64>> {

@@ -1,5 +1,3 @@
-//! The fair-share factor, which depends on the past usage and the shares of users and accounts.
-
 use crate::configuration::{Association, PrioritySettings};
 
 /// The tree of accounts and users with their usage (`fair_tree.c` in Slurm).
@@ -98,8 +96,8 @@ impl FairShare {
         self.roots.iter().map(|root| self.usage[*root]).sum()
     }
 
-    /// Returns the effective usage and the shares, as fractions of the total. The usage of the
-    /// other members of an account is included in proportion to the shares (`_set_usage_efctv` and
+    /// Returns the effective usage, which includes the other members of an account in proportion to
+    /// the shares, and the shares as fractions of the total (`_set_usage_efctv` and
     /// `priority_p_calc_fs_factor` in `priority_multifactor.c`).
     fn effective(&self, n: usize) -> [f64; 2] {
         let all = self.total();
@@ -154,8 +152,7 @@ impl FairShare {
                 ranks.untied -= 1;
                 continue;
             }
-            // In contrast to a comment in its source, Slurm does not merge accounts of equal
-            // levels.
+            // Contrary to a comment in its source, Slurm does not merge accounts of equal levels.
             self.rank(&self.children[n], tied, ranks, factors);
         }
     }

@@ -1,23 +1,21 @@
-//! The limits of QOS and accounts on running jobs, and the limits on a single job.
-
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::jobs::Facts;
+use super::facts::Facts;
 use crate::configuration::{Association, LimitSet, SlurmSite, scope};
 use synth_core::number::format_number;
 
 #[derive(Clone, Debug)]
 pub(super) struct Limits {
     site: Arc<SlurmSite>,
-    /// The amounts that are used by running jobs. The key contains the holder of the limits (each
-    /// QOS, then each association), the scope, and the user or account.
-    running: HashMap<(usize, usize, u32), Vec<f64>>,
+    /// The amounts that are used by running jobs, by the holder of the limits (each QOS, then each
+    /// association), the scope, and the user or account.
+    pub running: HashMap<(usize, usize, u32), Vec<f64>>,
     parents: Vec<Option<usize>>,
     of_partition: Vec<Option<usize>>,
     /// The names of the amounts: jobs, nodes, CPUs, memory \[MiB\] and generic resources.
     names: Vec<String>,
-    types: Vec<Vec<f64>>,
+    pub types: Vec<Vec<f64>>,
 }
 
 pub(super) const NODES: usize = 1;
@@ -69,10 +67,6 @@ impl Limits {
         }
     }
 
-    pub(super) fn amounts(&self, i: usize) -> &[f64] {
-        &self.types[i]
-    }
-
     /// Counts a job of type `i` that starts (`sign` is 1) or has ended (`sign` is −1).
     pub(super) fn count(&mut self, i: usize, facts: &Facts, sign: f64) {
         let holders: Vec<usize> = self.holders(facts, false).collect();
@@ -86,13 +80,8 @@ impl Limits {
         }
     }
 
-    pub(super) fn clear(&mut self) {
-        self.running.clear();
-    }
-
-    /// Returns the holders of the limits of a job: the QOS of the partition, the QOS of the job,
-    /// the association, and the accounts above it. If `own_first` is `true`, the QOS of the job
-    /// precedes the QOS of the partition.
+    /// Returns the holders of the limits of a job: the QOS of the partition, the QOS of the job
+    /// (which precedes it if `own_first`), the association, and the accounts above it.
     fn holders(&self, facts: &Facts, own_first: bool) -> impl Iterator<Item = usize> + '_ {
         let partition = self.of_partition[facts.partition as usize];
         let job = facts.qos.map(|n| n as usize);
@@ -107,18 +96,13 @@ impl Limits {
         qos.into_iter().flatten().chain(accounts)
     }
 
-    /// Returns `true` if the limits on the number of jobs allow a start. They are checked first.
-    pub(super) fn allow_one(&self, facts: &Facts) -> bool {
-        self.allow(&[1.0], facts)
-    }
-
     pub(super) fn allow(&self, job: &[f64], facts: &Facts) -> bool {
         self.exceeded(job, None, facts).is_none()
     }
 
-    /// Returns the first limit that is exceeded by a job together with the running jobs. If the
-    /// time limit `minutes` is given, the limits on a single job are also checked. If a QOS has a
-    /// limit, the same limit of the holders after it is ignored (`acct_policy.c`).
+    /// Returns the first limit that is exceeded by a job together with the running jobs, or also on
+    /// its own if its time limit `minutes` is given. If a QOS has a limit, the same limit of the
+    /// holders after it is ignored (`acct_policy.c`).
     fn exceeded(&self, job: &[f64], minutes: Option<f64>, facts: &Facts) -> Option<Exceeded<'_>> {
         let mut limited: Vec<(usize, &str)> = Vec::new();
         let qos = facts.qos.map(|n| &self.site.qos[n as usize]);
@@ -168,8 +152,7 @@ impl Limits {
         amount.copied().unwrap_or(0.0)
     }
 
-    /// Returns the limit that prevents a job of type `i` with the time limit `minutes` from ever
-    /// starting.
+    /// Returns the limit that prevents a job of type `i` from ever starting.
     pub(super) fn limit_that_prevents_start(
         &self,
         i: usize,

@@ -1,25 +1,20 @@
-//! This module models the scheduler of Slurm as a rule for replays and simulations.
+//! This module models the scheduler of Slurm 22.05.8 as a rule for replays and simulations.
 //!
-//! # Theory
-//! Two schedulers share one queue. The queue is sorted by the tier of the partition, then by
-//! priority, and then by submission. The *main* scheduler (`job_scheduler.c`) runs when a job ends,
-//! a few seconds after a submission, and periodically. It starts the jobs in order. If a job does
-//! not fit, it blocks its partition and the nodes of that partition. The *backfill* scheduler
-//! (`backfill.c`) runs every `bf_interval`. For each job in the queue, it plans the earliest start
-//! on nodes that are not reserved for earlier jobs. If the job can start now, it is started.
-//! Otherwise whole nodes are reserved for it. This scheduler assumes that running jobs end at their
-//! limits and groups these ends into windows, so the planned starts are too late. Both schedulers
-//! apply the limits of QOS and accounts. The model follows the source of 22.05.8.
+//! Two schedulers share one queue, which is sorted by the tier of the partition, then by priority,
+//! and then by submission. The *main* scheduler (`job_scheduler.c`) runs when a job ends, a few
+//! seconds after a submission, and periodically. It starts the jobs in order. A job that does not
+//! fit blocks its partition and the nodes of that partition. The *backfill* scheduler
+//! (`backfill.c`) runs every `bf_interval`. It plans the earliest start of each job on nodes that
+//! are not reserved for earlier jobs, and starts the job or reserves whole nodes for it. It assumes
+//! that running jobs end at their limits and groups these ends into windows, so the planned starts
+//! are too late. Both schedulers apply the limits of QOS and accounts.
 //!
-//! # Practice
-//! [`SlurmRule`] creates the rule for a [`SlurmSite`] if the nodes of the site are the servers of a
-//! fleet. The following features are not modeled: preemption, manual reservations, licenses,
-//! features and constraints, dependencies, heterogeneous jobs, and the time that is needed for
-//! scheduling. If a job has several partitions, only the first one is used.
+//! Preemption, manual reservations, licenses, features and constraints, dependencies, heterogeneous
+//! jobs, and the time that is needed for scheduling are not modeled. If a job has several
+//! partitions, only the first one is used.
 
 mod facts;
 mod fair_share;
-mod jobs;
 mod limits;
 mod nodes;
 mod passes;
@@ -33,8 +28,7 @@ mod times;
 use std::cmp::Ordering;
 use std::sync::Arc;
 
-pub use facts::{LogFacts, clock_of, facts, prepare};
-pub use jobs::Facts;
+pub use facts::{Facts, clock_of, facts, prepare};
 pub use servers::SlurmRule;
 
 use limits::{CPUS, Limits};
@@ -50,11 +44,14 @@ use synth_multiresource::policy::{Event, Information, Job, Policy, System};
 use synth_multiresource::simulator::ExternalRule as _;
 use synth_multiresource::workload::{Fleet, JobType};
 
-/// An event is due if it is at most this time in the future \[s\], because there are rounding
-/// errors when units are converted.
+/// The tolerance of the times of events \[s\], because the conversion of units has rounding errors.
 const TIME_TOLERANCE: f64 = 1e-6;
 /// The time limit that is used for a job without a limit \[s\].
 const YEAR: f64 = 365.0 * 86_400.0;
+
+fn demand(job: &JobType) -> Vec<f64> {
+    job.demand().iter().map(|own| own.value()).collect()
+}
 
 fn set_of(servers: usize, members: impl IntoIterator<Item = usize>) -> FixedBitSet {
     let mut set = FixedBitSet::with_capacity(servers);
@@ -62,17 +59,13 @@ fn set_of(servers: usize, members: impl IntoIterator<Item = usize>) -> FixedBitS
     set
 }
 
-/// The scheduler of Slurm as a policy.
 #[derive(Clone, Debug)]
-pub struct SlurmPolicy {
+struct SlurmPolicy {
     site: Arc<SlurmSite>,
-    /// The facts of each job, indexed by its number. The default is used if there are no facts.
+    /// The facts of each job by its number, where missing facts have the default.
     jobs: Arc<[Facts]>,
-    /// The order of the jobs, if their site factors are set by a submit script.
     levels: Option<PriorityPoints>,
-    /// The length of a second in the time unit of the rule.
     second: f64,
-    /// The time of day at time 0 \[s\]. The steps of plans are multiples on this clock.
     clock: f64,
     /// If this is [`Information::Sizes`], the sizes are used as time limits.
     knows: Information,
@@ -119,7 +112,7 @@ struct Running {
 
 impl Running {
     fn usage(&self, now: f64, limits: &Limits) -> Option<(u32, f64)> {
-        let cpus = limits.amounts(self.i)[CPUS];
+        let cpus = limits.types[self.i][CPUS];
         Some((self.facts.association?, cpus * (now - self.counted)))
     }
 }
@@ -148,10 +141,7 @@ impl SlurmPolicy {
         // If a node is down now, we assume that it was up when the jobs ran.
         let server = |n: &usize| servers[*n];
         let members = |own: &SitePartition| set_of(count, own.nodes.iter().filter_map(server));
-        let demand =
-            |job: &JobType| -> Vec<f64> { job.demand().iter().map(|own| own.value()).collect() };
-        let types = fleet.types().iter();
-        let types = types.map(|job| (demand(job), job.nodes()));
+        let types = fleet.types().iter().map(|job| (demand(job), job.nodes()));
         let unit = seconds_in(fleet.time_unit()).unwrap_or(1.0);
         SlurmPolicy {
             members: site.partitions.iter().map(members).collect(),
@@ -203,7 +193,7 @@ impl SlurmPolicy {
             has_started: false,
         };
         if let Some(levels) = &self.levels {
-            let share = self.limits.amounts(i)[CPUS];
+            let share = self.limits.types[i][CPUS];
             waiting.facts.site_factor += levels.site_factor(own.or(partition.default_time), share);
         }
         waiting.priority = self.priority(&waiting, self.now(system));
@@ -217,7 +207,7 @@ impl SlurmPolicy {
             // If the priorities are all equal, the jobs are sorted by submission.
             return 0.0;
         }
-        let amounts = self.limits.amounts(waiting.i);
+        let amounts = &self.limits.types[waiting.i];
         let waited = now - waiting.submit;
         self.factors
             .priority(&waiting.facts, amounts, waited, waiting.limit)
@@ -225,8 +215,7 @@ impl SlurmPolicy {
 
     fn reorder(&mut self, now: f64) {
         for own in &mut self.running {
-            let usage = own.usage(now, &self.limits);
-            self.factors.used(usage, now);
+            self.factors.used(own.usage(now, &self.limits), now);
             own.counted = now;
         }
         self.factors.settle(now);
@@ -242,15 +231,20 @@ impl SlurmPolicy {
         own.has_started = true;
         // The times in Slurm are whole seconds.
         let end = (now + own.limit).floor();
-        let (i, job, facts) = (own.i, own.job, own.facts);
+        let (i, job) = (own.i, own.job);
         system.start_job_on(i, job, servers);
-        self.nodes.start(servers, end, i, job.number);
+        self.add_running(i, job.number, servers, end, now);
+    }
+
+    fn add_running(&mut self, i: usize, number: u64, servers: &[usize], end: f64, counted: f64) {
+        let facts = self.facts(number);
+        self.nodes.start(servers, end, i, number);
         self.limits.count(i, &facts, 1.0);
         self.running.push(Running {
-            number: job.number,
+            number,
             i,
             facts,
-            counted: now,
+            counted,
         });
     }
 
@@ -260,11 +254,9 @@ impl SlurmPolicy {
         let Some(place) = self.running.iter().position(|own| own.number == number) else {
             return;
         };
-        let own = self.running.swap_remove(place);
+        let (own, now) = (self.running.swap_remove(place), self.now(system));
         self.limits.count(own.i, &own.facts, -1.0);
-        let now = self.now(system);
-        let usage = own.usage(now, &self.limits);
-        self.factors.used(usage, now);
+        self.factors.used(own.usage(now, &self.limits), now);
     }
 
     fn schedule_periodic_passes(&mut self, now: f64) {
@@ -283,7 +275,6 @@ impl SlurmPolicy {
         }
     }
 
-    /// Returns `true` if the priority is a sum of factors. This is required for submit scripts.
     fn priority_is_a_sum(&self) -> bool {
         self.site.priority.is_multifactor || self.levels.is_some()
     }
@@ -294,13 +285,12 @@ impl SlurmPolicy {
             && (weights[factor::AGE] > 0.0 || weights[factor::FAIR_SHARE] > 0.0)
     }
 
-    /// Returns the time of the next pass of the backfill scheduler after a change.
     fn next_backfill(&self, now: f64) -> f64 {
         let scheduler = &self.site.scheduler;
-        if !scheduler.backfills {
-            return f64::INFINITY;
+        match scheduler.backfills {
+            true => (self.times.last_backfill + scheduler.bf_interval).max(now),
+            false => f64::INFINITY,
         }
-        (self.times.last_backfill + scheduler.bf_interval).max(now)
     }
 }
 
@@ -331,10 +321,9 @@ impl Policy for SlurmPolicy {
                 }
             }
             Event::Completion(_) => {
-                if scheduler.defers {
-                    self.times.queued = self.times.queued.min(queued);
-                } else {
-                    self.times.main = now;
+                match scheduler.defers {
+                    true => self.times.queued = self.times.queued.min(queued),
+                    false => self.times.main = now,
                 }
                 self.ended(system);
             }
@@ -382,31 +371,24 @@ impl Policy for SlurmPolicy {
         system.wake_at((self.times.next() - self.clock) * self.second);
     }
 
-    /// Creates the state again from the system. The usage of known running jobs is kept.
+    /// Creates the state again, but keeps the time up to which usage has been counted.
     fn take_over(&mut self, system: &mut System) {
         let now = self.now(system);
         self.waiting.clear();
         self.times.stop();
         let known = std::mem::take(&mut self.running);
         self.nodes = self.nodes.cleared();
-        self.limits.clear();
+        self.limits.running.clear();
         for i in 0..system.types() {
-            let running: Vec<Job> = system.running_jobs(i).collect();
-            for job in running {
-                let facts = self.facts(job.number);
+            for job in system.running_jobs(i) {
                 let end = (now + (system.limit_left(job) / self.second).min(YEAR)).floor();
-                self.nodes.start(system.places_of(job), end, i, job.number);
-                self.limits.count(i, &facts, 1.0);
                 let before = known.iter().find(|own| own.number == job.number);
-                self.running.push(Running {
-                    number: job.number,
-                    i,
-                    facts,
-                    counted: before.map_or(now, |own| own.counted),
-                });
+                let counted = before.map_or(now, |own| own.counted);
+                self.add_running(i, job.number, system.places_of(job), end, counted);
             }
-            let jobs: Vec<Job> = system.waiting_jobs(i).collect();
-            jobs.into_iter().for_each(|job| self.wait(i, job, system));
+            for job in system.waiting_jobs(i) {
+                self.wait(i, job, system);
+            }
         }
         self.reorder(now);
         (self.times.main, self.times.backfill) = (now, self.next_backfill(now));

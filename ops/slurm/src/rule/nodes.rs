@@ -1,10 +1,9 @@
-//! The servers that are free now, and those that are free when running jobs end.
-
 use std::cell::RefCell;
 
 use synth_multiresource::policy::System;
-use synth_multiresource::workload::{Fleet, JobType};
+use synth_multiresource::workload::Fleet;
 
+use super::demand;
 use fixedbitset::FixedBitSet;
 
 /// The planned end \[s\], the type, the number and the models ([`Models::start`]) of a running job.
@@ -20,7 +19,7 @@ pub(super) struct Nodes {
     cpu: usize,
     models: Models,
     changes: Vec<u32>,
-    /// The number of changes and the result of [`Nodes::ready`] for each type and server.
+    /// The number of changes and the result of `ready` for each type and server.
     seen: RefCell<Vec<Vec<(u32, f64)>>>,
 }
 
@@ -46,7 +45,6 @@ impl Models {
             let amounts = places.iter().map(|own| shape.capacity()[own.0].value());
             std::iter::repeat_n(amounts.collect(), shape.count() as usize)
         });
-        let demand = |job: &JobType| job.demand().iter().map(|own| own.value()).collect();
         Models {
             free: free.collect(),
             demand: fleet.types().iter().map(demand).collect(),
@@ -59,7 +57,7 @@ impl Models {
         pairs.all(|(own, free)| self.demand[i][own.0] <= *free)
     }
 
-    /// Allocates models on server `n` to a job of type `i`, and returns the allocated amounts.
+    /// Allocates models on server `n` to a job of type `i`, and returns their amounts.
     fn start(&mut self, i: usize, n: usize) -> Vec<f64> {
         let (demand, free) = (&self.demand[i], &mut self.free[n]);
         let mut held: Vec<f64> = self.places.iter().map(|own| demand[own.0]).collect();
@@ -81,8 +79,7 @@ fn add(free: &mut [f64], amounts: &[f64], sign: f64) {
 
 /// If a running job has exceeded its limit, we assume that it ends after this time \[s\].
 const OVERRUN_ALLOWANCE: f64 = 1.0;
-/// Slurm groups the ends of jobs into windows \[s\]. Each window is twice as long as the previous
-/// one (`_will_run_test` in job_test.c).
+/// Slurm groups the ends of jobs into windows \[s\], whose length doubles (`_will_run_test`).
 const FIRST_WINDOW: f64 = 30.0;
 
 impl Nodes {
@@ -91,7 +88,7 @@ impl Nodes {
             running: vec![Vec::new(); weights.len()],
             ends: Vec::new(),
             changes: vec![1; weights.len()],
-            seen: RefCell::default(),
+            seen: RefCell::new(vec![Vec::new(); models.demand.len()]),
             weights,
             cpu,
             models,
@@ -132,23 +129,18 @@ impl Nodes {
         }
     }
 
-    /// Returns the time from which a job of type `i`, or its part on a single server, fits on
-    /// server `n` \[s\]. This is −∞ if it already fits, and ∞ if it never fits.
+    /// Returns when a task of type `i` fits on server `n` \[s\]: −∞ if now, and ∞ if never.
     fn ready(&self, i: usize, n: usize, system: &System) -> f64 {
-        let mut seen = self.seen.borrow_mut();
-        if seen.len() <= i {
-            seen.resize(i + 1, Vec::new());
+        let of_type = &mut self.seen.borrow_mut()[i];
+        of_type.resize(self.len(), (0, 0.0));
+        let (changes, ready) = &mut of_type[n];
+        if *changes != self.changes[n] {
+            (*changes, *ready) = (self.changes[n], self.compute_ready(i, n, system));
         }
-        if seen[i].is_empty() {
-            seen[i] = vec![(0, 0.0); self.len()];
-        }
-        if seen[i][n].0 != self.changes[n] {
-            seen[i][n] = (self.changes[n], self.ready_anew(i, n, system));
-        }
-        seen[i][n].1
+        *ready
     }
 
-    fn ready_anew(&self, i: usize, n: usize, system: &System) -> f64 {
+    fn compute_ready(&self, i: usize, n: usize, system: &System) -> f64 {
         let mut free = self.models.free[n].clone();
         if system.fits_on(i, n) && self.models.fit(i, &free) {
             return f64::NEG_INFINITY;
@@ -168,7 +160,6 @@ impl Nodes {
         f64::INFINITY
     }
 
-    /// Returns the servers in `among` on which a job of type `i` can be started now.
     pub(super) fn servers_free_now(
         &self,
         i: usize,
@@ -181,8 +172,7 @@ impl Nodes {
         self.choose(system.nodes(i), system.demand(i)[self.cpu], there)
     }
 
-    /// Returns the earliest start \[s\] and the servers in `among` of a job of type `i` if jobs run
-    /// until their limits, or `None` if it never fits.
+    /// Returns the earliest start \[s\] and the servers of a job if jobs run until their limits.
     pub(super) fn earliest_start(
         &self,
         i: usize,
@@ -198,19 +188,12 @@ impl Nodes {
         }
         let mut times: Vec<f64> = ready.iter().map(|(at, _)| *at).collect();
         let (_, at, _) = times.select_nth_unstable_by(count - 1, f64::total_cmp);
-        let at = *at;
-        let (start, until) = if at == f64::NEG_INFINITY {
-            (now, at)
-        } else {
-            let until = self.window_of(at, among);
-            (
-                if until <= now {
-                    now + OVERRUN_ALLOWANCE
-                } else {
-                    until
-                },
-                until,
-            )
+        let (start, until) = match *at {
+            f64::NEG_INFINITY => (now, *at),
+            at => match self.window_of(at, among) {
+                until if until <= now => (now + OVERRUN_ALLOWANCE, until),
+                until => (until, until),
+            },
         };
         let there = ready.iter().filter(|(at, _)| *at <= until);
         let free = |(_, n): &(f64, usize)| (*n, self.free_at(*n, until, system));
@@ -225,8 +208,7 @@ impl Nodes {
         system.free_on(n, self.cpu) + freed
     }
 
-    /// Returns the last end of a job on `among` in the window that contains `at`. The window is
-    /// closed by a later end on any server.
+    /// Returns the last end of a job on `among` in the window of `at`, which a later end closes.
     fn window_of(&self, at: f64, among: &FixedBitSet) -> f64 {
         let mut last: Option<f64> = None;
         let (mut base, mut window) = (0.0, FIRST_WINDOW);
@@ -238,26 +220,23 @@ impl Nodes {
                 base = (end / FIRST_WINDOW).floor() * FIRST_WINDOW + FIRST_WINDOW;
             }
             last = Some(*end);
-            match self.ends.get(place + 1) {
-                Some((next, ..)) if *next > base + window => {
-                    if *end >= at {
-                        break;
-                    }
-                    window *= 2.0;
-                    while *next > base + window {
-                        window *= 2.0;
-                    }
+            if let Some((next, ..)) = self.ends.get(place + 1)
+                && *next > base + window
+            {
+                if *end >= at {
+                    break;
                 }
-                _ => {}
+                while *next > base + window {
+                    window *= 2.0;
+                }
             }
         }
         last.map_or(at, |last| last.max(at))
     }
 
-    /// Selects servers from a list with their free CPUs, in ascending order (`_eval_nodes`). Among
-    /// the sequences of neighbors with the lowest weight, the sequence with the fewest CPUs that
-    /// are sufficient is selected. If there is no such sequence, the one with the most CPUs is
-    /// selected. The last server is the best fit.
+    /// Selects servers from an ascending list with their free CPUs (`_eval_nodes`). Among the
+    /// sequences of neighbors with the lowest weight, this is the one with the fewest CPUs that are
+    /// sufficient, or else with the most CPUs. The last server is the best fit.
     fn choose(&self, count: usize, demand: u64, mut left: Vec<(usize, u64)>) -> Option<Vec<usize>> {
         if left.len() < count {
             return None;

@@ -1,5 +1,3 @@
-//! This module contains a single pass of each scheduler over the queue.
-
 use std::collections::HashMap;
 
 use super::plan::Plan;
@@ -7,8 +5,7 @@ use super::{SlurmPolicy, Waiting, set_of};
 use fixedbitset::FixedBitSet;
 use synth_multiresource::policy::System;
 
-/// With `assoc_limit_stop`, a job at a limit whose nodes are free is assumed to start after this
-/// time \[s\].
+/// With `assoc_limit_stop`, the assumed start of a job at a limit whose nodes are free \[s\].
 const UNKNOWN: f64 = 500.0;
 
 #[derive(Default)]
@@ -34,9 +31,6 @@ impl SlurmPolicy {
             let own = self.waiting[place];
             let p = own.facts.partition as usize;
             if !open[p] {
-                if open.iter().all(|open| !open) {
-                    break;
-                }
                 continue;
             }
             tested[p] += 1;
@@ -46,14 +40,15 @@ impl SlurmPolicy {
             }
             let mut among = self.members[p].clone();
             among.difference_with(&blocked);
-            let allowed = self.limits.allow_one(&own.facts);
-            let room = || self.nodes.servers_free_now(own.i, &among, system);
-            let room = allowed.then(room).flatten();
-            let allowed = allowed && (room.is_none() || self.allows(&own));
+            // The limits on the number of jobs are checked before the free servers.
+            let allowed = self.limits.allow(&[1.0], &own.facts);
+            let servers = || self.nodes.servers_free_now(own.i, &among, system);
+            let servers = allowed.then(servers).flatten();
+            let allowed = allowed && (servers.is_none() || self.allows(&own));
             if !allowed && !scheduler.assoc_limit_stop {
                 continue;
             }
-            if let Some(servers) = room.filter(|_| allowed) {
+            if let Some(servers) = servers.filter(|_| allowed) {
                 self.start(place, &servers, system);
             } else if self.reserves(&own, now) {
                 open[p] = false;
@@ -66,8 +61,7 @@ impl SlurmPolicy {
     }
 
     fn allows(&self, own: &Waiting) -> bool {
-        let amounts = self.limits.amounts(own.i);
-        self.limits.allow(amounts, &own.facts)
+        self.limits.allow(&self.limits.types[own.i], &own.facts)
     }
 
     /// Returns `true` if other jobs must not overtake this job when it does not fit.
@@ -92,7 +86,7 @@ impl SlurmPolicy {
                 break;
             }
             let stops = scheduler.assoc_limit_stop;
-            let allowed = stops || self.limits.allow_one(&own.facts);
+            let allowed = stops || self.limits.allow(&[1.0], &own.facts);
             if !allowed || !self.is_tested(&own, &mut tested) {
                 continue;
             }
@@ -128,8 +122,7 @@ impl SlurmPolicy {
         tested.started > 0
     }
 
-    /// Returns `true` if the limits on tests allow that a job is tested. In this case it is
-    /// counted.
+    /// Returns `true` and counts the job if the limits on tests allow that it is tested.
     fn is_tested(&self, own: &Waiting, tested: &mut Tested) -> bool {
         let scheduler = &self.site.scheduler;
         let (user, partition) = (Some(own.facts.user), Some(own.facts.partition));
@@ -147,8 +140,7 @@ impl SlurmPolicy {
         is_tested
     }
 
-    /// Returns the planned start \[s\] and the servers of a job. If `reserves` is `false`, the job
-    /// can only start now.
+    /// Returns the planned start \[s\] and the servers. Without `reserves`, this must be now.
     fn planned(
         &self,
         own: &Waiting,
@@ -158,13 +150,10 @@ impl SlurmPolicy {
         system: &System,
     ) -> Option<(f64, Vec<usize>)> {
         let members = &self.members[own.facts.partition as usize];
-        let count = system.nodes(own.i);
         let mut from = now;
         loop {
             let (left, mut later) = plan.left(from, from + own.limit, members);
-            let found = (left.count_ones(..) >= count)
-                .then(|| self.nodes.earliest_start(own.i, &left, now, system))
-                .flatten();
+            let found = self.nodes.earliest_start(own.i, &left, now, system);
             if let Some((start, servers)) = found {
                 let start = start.max(from);
                 if !reserves {

@@ -1,5 +1,3 @@
-//! The reservations that are made by the backfill scheduler.
-
 use fixedbitset::FixedBitSet;
 
 use super::set_of;
@@ -9,8 +7,7 @@ use super::set_of;
 #[derive(Clone, Debug)]
 pub(super) struct Plan {
     parts: Vec<Part>,
-    /// The number of intervals that were created, including the intervals that have been merged.
-    /// This number is limited by Slurm.
+    /// The number of intervals that were created, even if they were merged. Slurm limits it.
     pub count: usize,
     /// Each reservation begins and ends at a multiple of this time \[s\].
     resolution: f64,
@@ -37,9 +34,8 @@ impl Plan {
         }
     }
 
-    /// Returns the servers of `among` that are not reserved between `from` and `to`, and the time
-    /// at which more of them may be free. This is the end of the first interval that is followed by
-    /// an interval with additional free servers.
+    /// Returns the servers of `among` that are not reserved between `from` and `to`, and the end of
+    /// the first interval that is followed by an interval with additional free servers.
     pub(super) fn left(
         &self,
         from: f64,
@@ -53,11 +49,8 @@ impl Plan {
             if let Some(next) = self.parts.get(n + 1)
                 && later.is_none()
             {
-                // The servers that are reserved in this interval are only excluded from `left`
-                // below.
-                let mut present = left.clone();
-                present.intersect_with(&part.left);
-                if next.left.intersection(among).any(|n| !present.contains(n)) {
+                let is_new = |n: usize| !left.contains(n) || !part.left.contains(n);
+                if next.left.intersection(among).any(is_new) {
                     later = Some(part.end);
                 }
             }
@@ -101,8 +94,8 @@ impl Plan {
         (time / self.resolution).floor() * self.resolution
     }
 
-    /// Returns the interval that begins at this time, and splits an interval if necessary. Returns
-    /// `None` after the end of the window.
+    /// Returns the interval that begins at this time, which may be split off, or `None` after the
+    /// end of the window.
     fn cut(&mut self, time: f64) -> Option<usize> {
         let place = self.parts.partition_point(|part| part.end <= time);
         let part = self.parts.get_mut(place)?;

@@ -1,12 +1,11 @@
-//! The priority of a job (`priority_multifactor.c`).
-
 use std::sync::Arc;
 
+use super::facts::Facts;
 use super::fair_share::FairShare;
-use super::jobs::Facts;
 use super::limits::{CPUS, MINUTE, NODES};
 use crate::configuration::SlurmSite;
 
+/// The factors of the priority of a job (`priority_multifactor.c`).
 #[derive(Clone, Debug)]
 pub(super) struct Factors {
     site: Arc<SlurmSite>,

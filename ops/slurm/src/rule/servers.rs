@@ -1,9 +1,7 @@
-//! This module converts the nodes of a site to servers, and creates the rule from its name.
-
 use std::sync::Arc;
 
 use super::SlurmPolicy;
-use super::jobs::Facts;
+use super::facts::Facts;
 use crate::configuration::{SiteNode, SitePartition, SlurmSite};
 use itertools::Itertools as _;
 use synth_core::number::Decimal;
@@ -17,8 +15,6 @@ impl SlurmSite {
     pub fn single_partition(fleet: &Fleet) -> Self {
         let node = |n: usize| SiteNode {
             name: format!("n{}", n + 1),
-            weight: 1,
-            is_up: true,
             ..SiteNode::default()
         };
         let count = fleet.servers();
@@ -48,22 +44,14 @@ impl SlurmSite {
             let amounts = resources.iter().map(|name| decimal(node.amount(name)));
             amounts.collect()
         };
-        let mut shapes: Vec<ServerShape> = Vec::new();
-        let mut of_node: Vec<usize> = Vec::new();
-        for capacity in self.nodes.iter().map(capacity) {
-            let known = shapes.iter().position(|own| own.capacity == capacity);
-            let place = known.unwrap_or_else(|| {
-                shapes.push(ServerShape { count: 0, capacity });
-                shapes.len() - 1
-            });
-            shapes[place].count += 1;
-            of_node.push(place);
+        let capacities: Vec<Vec<Decimal>> = self.nodes.iter().map(capacity).collect();
+        let shapes = ServerShape::group(capacities.iter().cloned());
+        let of_node = |n: &usize| shapes.iter().position(|own| own.capacity == capacities[*n]);
+        let mut servers = vec![0; capacities.len()];
+        let in_order = (0..capacities.len()).sorted_by_cached_key(of_node);
+        for (server, n) in in_order.enumerate() {
+            servers[n] = server;
         }
-        let mut servers = vec![0; self.nodes.len()];
-        let in_order = (0..self.nodes.len()).sorted_by_key(|n| of_node[*n]);
-        in_order
-            .enumerate()
-            .for_each(|(server, n)| servers[n] = server);
         (Servers::new(resources, shapes), servers)
     }
 }
@@ -75,8 +63,7 @@ pub struct SlurmRule {
     pub at: Option<(Arc<SlurmSite>, Arc<[Facts]>)>,
     /// The order of the jobs, if their site factors are set by a submit script.
     pub order: Option<Priority>,
-    /// The time of day at time 0 \[s\]. The steps of plans are multiples of `bf_resolution` on this
-    /// clock.
+    /// The time of day at time 0 \[s\], because plans use multiples of `bf_resolution`.
     pub clock: f64,
     /// The length of a second in the time unit of the rule, if it is not that of the workload.
     pub second: Option<f64>,
@@ -85,10 +72,8 @@ pub struct SlurmRule {
 impl SlurmRule {
     const NAME: &'static str = "slurm";
 
-    /// Returns the rule `slurm`, or `slurm+saf` with an order. Returns `None` for any other name.
-    ///
-    /// # Errors
-    /// If there is no order with this name.
+    /// Returns the rule `slurm`, or `slurm+saf` with an order (an error if there is no such order),
+    /// or `None` for other names.
     pub fn named(text: &str) -> Option<Result<Self, String>> {
         let order = text.strip_prefix(SlurmRule::NAME)?;
         if order.is_empty() {

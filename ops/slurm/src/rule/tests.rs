@@ -1,4 +1,4 @@
-//! These tests run the rule on small sites, and the results were computed by hand.
+//! The results of these tests were computed by hand.
 #![allow(clippy::unwrap_used)] // Tests may panic.
 
 mod prepared;
@@ -11,15 +11,14 @@ use crate::configuration::{
     Association, PrioritySettings, Qos, SiteNode, SitePartition, SlurmSite, Tres, factor, scope,
 };
 use synth_multiresource::simulator::ExternalRule as _;
-use synth_traces::replay::{Clock, DecisionState, DemandKinds, Log, Speed, Walk, replay_workload};
+use synth_traces::replay::{Clock, DecisionState, DemandKinds, Log, Speed, Walk};
 use synth_traces::trace::{ReadOptions, Source, Trace};
 
 fn site(nodes: usize) -> SlurmSite {
     let node = |n: usize| SiteNode {
         name: format!("n{n}"),
         capacity: Tres(vec![("cpu".into(), 4)]),
-        weight: 1,
-        is_up: true,
+        ..SiteNode::default()
     };
     let mut site = SlurmSite {
         nodes: (0..nodes).map(node).collect(),
@@ -35,6 +34,7 @@ fn site(nodes: usize) -> SlurmSite {
     site
 }
 
+/// Moves the second node to a partition of its own.
 fn part(own: &mut SlurmSite) {
     let mut other = own.partitions[0].clone();
     (other.name, other.nodes, other.is_default) = ("other".into(), vec![1], false);
@@ -42,12 +42,12 @@ fn part(own: &mut SlurmSite) {
     own.partitions.push(other);
 }
 
-fn qos(jobs_per_user: u64) -> Qos {
+fn qos(name: &str, scope: usize, resource: &str, most: u64) -> Qos {
     let mut own = Qos {
-        name: "normal".into(),
+        name: name.into(),
         ..Qos::default()
     };
-    own.limits[scope::USER].set("", Some(jobs_per_user));
+    own.limits[scope].set(resource, Some(most));
     own
 }
 
@@ -64,28 +64,37 @@ fn jobs(list: &str) -> Vec<Row> {
 
 /// Returns the time at which each job starts \[s\]. The facts of each job are changed by `change`.
 fn starts(site: &SlurmSite, rows: &[Row], change: impl Fn(usize, &mut Facts)) -> Vec<f64> {
-    let mut text = String::from("JobID|Submit|Start|End|ElapsedRaw|State|AllocTRES|TimelimitRaw\n");
-    for (n, (submit, size, limit, nodes, cpus)) in rows.iter().enumerate() {
-        // The time is a whole minute.
-        let at = 1_699_999_980 + submit;
-        text += &format!(
-            "{}|{at}|{at}|{}|{size}|COMPLETED|cpu={cpus},node={nodes}|{}\n",
-            n + 1,
-            at + size,
-            f64::from(*limit) / 60.0
-        );
-    }
-    starts_of(site, text, change)
+    let rows = rows.iter().map(|(submit, size, limit, nodes, cpus)| {
+        let minutes = f64::from(*limit) / 60.0;
+        (*submit, *size, format!("cpu={cpus},node={nodes}|{minutes}"))
+    });
+    starts_of(site, sacct("AllocTRES|TimelimitRaw", rows), change)
 }
 
-fn starts_of(site: &SlurmSite, text: String, change: impl Fn(usize, &mut Facts)) -> Vec<f64> {
+/// Returns the output of sacct for jobs with these submissions, sizes \[s\] and other columns.
+fn sacct(others: &str, rows: impl Iterator<Item = (u32, u32, String)>) -> String {
+    let mut text = format!("JobID|Submit|Start|End|ElapsedRaw|State|{others}\n");
+    for (n, (submit, size, others)) in rows.enumerate() {
+        // The time is a whole minute.
+        let at = 1_699_999_980 + submit;
+        let end = at + size;
+        text += &format!("{n}|{at}|{at}|{end}|{size}|COMPLETED|{others}\n");
+    }
+    text
+}
+
+fn log_of(site: &SlurmSite, text: String) -> Log {
     let options = ReadOptions {
         servers: Some(site.servers().0),
         ..ReadOptions::default()
     };
     let source = Source::Text("jobs".into(), text.into_bytes());
-    let log = Log::read(&mut Trace::open(&source, &options).unwrap(), |_| ()).unwrap();
-    let mut facts = super::facts(site, &log).facts;
+    Log::read(&mut Trace::open(&source, &options).unwrap(), |_| ()).unwrap()
+}
+
+fn starts_of(site: &SlurmSite, text: String, change: impl Fn(usize, &mut Facts)) -> Vec<f64> {
+    let log = log_of(site, text);
+    let (mut facts, _) = super::facts(site, &log);
     facts
         .iter_mut()
         .enumerate()
@@ -96,15 +105,12 @@ fn starts_of(site: &SlurmSite, text: String, change: impl Fn(usize, &mut Facts))
 fn walked(site: &SlurmSite, log: &Log, facts: Vec<Facts>) -> Vec<f64> {
     let clock = Clock::whole(Speed::ONE);
     let kinds = DemandKinds::exact(log);
-    let (fleet, types) = replay_workload(log, &log.jobs, &kinds, clock, 0.0, false).unwrap();
+    let state = DecisionState::of_log(log, &log.jobs, &kinds, clock).unwrap();
     let rule = SlurmRule {
         at: Some((Arc::new(site.clone()), facts.into())),
         ..SlurmRule::default()
     };
-    let rule = rule.rule(&fleet).unwrap();
-    let mut state = DecisionState::new(&log.jobs, types, fleet, clock);
-    state.promised = true;
-    let mut walk = Walk::new(&state, rule);
+    let mut walk = Walk::new(&state, rule.rule(&state.fleet).unwrap());
     walk.finish().unwrap();
     let jobs = log.jobs.iter().zip(walk.ends());
     jobs.map(|(job, end)| end - job.size).collect()
@@ -165,30 +171,23 @@ fn fair_share_favors_lower_usage() {
     let mut own = site(1);
     own.priority.is_multifactor = true;
     own.priority.weights[factor::FAIR_SHARE] = 1000.0;
-    let user = |account: &str, user: Option<&str>, parent: &str| Association {
-        account: account.into(),
-        user: user.map(str::to_owned),
-        parent: parent.into(),
-        shares: Some(1),
-        ..Association::default()
-    };
     own.associations = vec![
-        user("root", None, ""),
-        user("a", None, "root"),
-        user("b", None, "root"),
-        user("a", Some("ann"), "a"),
-        user("b", Some("bob"), "b"),
+        of("root", None, "", Some(1), 0.0),
+        of("a", None, "root", Some(1), 0.0),
+        of("b", None, "root", Some(1), 0.0),
+        of("a", Some("ann"), "a", Some(1), 0.0),
+        of("b", Some("bob"), "b", Some(1), 0.0),
     ];
     // Ann runs a job for 900 s, so the job of Bob is started before her next job.
     let rows = [(0, 900, 1200, 1, 4), (1, 10, 60, 1, 4), (2, 10, 60, 1, 4)];
-    let of = |n: usize, facts: &mut Facts| facts.association = Some([3, 3, 4][n]);
-    assert_eq!(starts(&own, &rows, of), [0.0, 910.0, 900.0]);
+    let users = |n: usize, facts: &mut Facts| facts.association = Some([3, 3, 4][n]);
+    assert_eq!(starts(&own, &rows, users), [0.0, 910.0, 900.0]);
 }
 
 #[test]
 fn enforces_user_limits() {
     let mut own = site(2);
-    own.qos = vec![qos(1)];
+    own.qos = vec![qos("normal", scope::USER, "", 1)];
     let rows = [(0, 100, 120, 1, 1), (1, 10, 60, 1, 1), (2, 10, 60, 1, 1)];
     let of = |n: usize, facts: &mut Facts| {
         (facts.qos, facts.user) = (Some(0), u32::from(n == 2));
@@ -197,7 +196,6 @@ fn enforces_user_limits() {
     own.qos[0].limits[scope::USER].set("", None);
     own.qos[0].limits[scope::USER].set("cpu", Some(2));
     assert_eq!(starts(&own, &rows, of), [0.0, 1.0, 2.0]);
-    // The limits on the number of jobs are checked before the free capacity.
     let mut own = SlurmSite {
         qos: own.qos,
         ..site(1)
@@ -213,7 +211,7 @@ fn enforces_user_limits() {
 #[test]
 fn assoc_limit_stop_blocks_later_jobs() {
     let mut own = site(1);
-    own.qos = vec![qos(1)];
+    own.qos = vec![qos("normal", scope::USER, "", 1)];
     own.scheduler.assoc_limit_stop = true;
     let rows = jobs("0 100 120 1 1, 1 10 60 1 1, 2 10 600 1 1, 2 10 60 1 1");
     let of = |n: usize, facts: &mut Facts| {
@@ -229,8 +227,6 @@ fn jobs_choose_the_best_fitting_node() {
     assert_eq!(plain(&site(2), &rows), [0.0, 0.0, 110.0, 120.0]);
 }
 
-/// A submission is handled a few seconds later. If a pass has started the maximum number of jobs,
-/// another pass follows.
 #[test]
 fn schedulers_run_without_events() {
     let mut own = site(1);
@@ -266,8 +262,7 @@ fn of(
     }
 }
 
-/// The example is from doc/html/classic_fair_share.shtml, with an additional user who has the
-/// shares of the account.
+/// See doc/html/classic_fair_share.shtml. An additional user has the shares of the account.
 #[test]
 fn classic_fair_share_uses_effective_usage() {
     let tree = FairShare::new(&[
@@ -315,15 +310,10 @@ fn fair_share_skips_accounts_without_shares() {
 #[test]
 fn partition_qos_takes_precedence() {
     let mut own = site(2);
-    let qos = |name: &str, cpus: u64| {
-        let mut own = Qos {
-            name: name.into(),
-            ..Qos::default()
-        };
-        own.limits[scope::GROUP].set("cpu", Some(cpus));
-        own
-    };
-    own.qos = vec![qos("normal", 1), qos("large", 8)];
+    own.qos = vec![
+        qos("normal", scope::GROUP, "cpu", 1),
+        qos("large", scope::GROUP, "cpu", 8),
+    ];
     own.partitions[0].qos = Some("large".into());
     let rows = [(0, 100, 120, 1, 1), (1, 10, 60, 1, 1)];
     let of = |_: usize, facts: &mut Facts| facts.qos = Some(0);
@@ -342,7 +332,6 @@ fn partitions_keep_their_nodes_of_different_shapes() {
     assert_eq!(found, [0.0, 1.0, 100.0]);
 }
 
-/// If a job ends on other nodes, the reservation is delayed, as in a real Slurm.
 #[test]
 fn ends_on_other_nodes_delay_reservations() {
     let mut own = site(2);
@@ -363,16 +352,11 @@ fn of_types(nodes: &[&str], jobs: &[(u32, &str)]) -> Vec<f64> {
         node.capacity.set("gpu", Some(all));
         node.capacity.0.extend(types);
     }
-    let mut text =
-        String::from("JobID|Submit|Start|End|ElapsedRaw|State|ReqTRES|AllocTRES|TimelimitRaw\n");
-    for (n, (submit, amounts)) in jobs.iter().enumerate() {
-        let at = 1_699_999_980 + submit;
+    let rows = jobs.iter().map(|(submit, amounts)| {
         let (requested, got) = amounts.split_once('>').unwrap_or((*amounts, *amounts));
-        text += &format!(
-            "{n}|{at}|{at}|{}|100|COMPLETED|cpu=1,{requested}|cpu=1,{got}|2\n",
-            at + 100
-        );
-    }
+        (*submit, 100, format!("cpu=1,{requested}|cpu=1,{got}|2"))
+    });
+    let text = sacct("ReqTRES|AllocTRES|TimelimitRaw", rows);
     starts_of(&own, text, |_, _| ())
 }
 
@@ -391,7 +375,6 @@ fn gpu_types_are_resources() {
     assert_eq!(found, [0.0, 10.0, 100.0]);
 }
 
-/// If a node has two types, a job that does not specify a type is allocated the first type.
 #[test]
 fn untyped_jobs_take_the_first_type() {
     let (a100, v100, any) = (

@@ -1,17 +1,15 @@
-//! The times at which the schedulers run.
-
 /// The times of the next and the previous passes of the schedulers \[s\].
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Times {
-    /// The next pass over the first jobs, if the end of a job is noticed immediately.
+    /// The next pass of the main scheduler after the end of a job that is noticed immediately.
     pub main: f64,
-    /// The next pass after a submission, or if the end of a job is noticed later.
+    /// The next pass of the main scheduler after other events.
     pub queued: f64,
     /// The next pass of the main scheduler over the whole queue.
     pub full: f64,
     pub backfill: f64,
     /// The values of `queued` and `backfill` when the queue became empty.
-    pub idle: [f64; 2],
+    idle: [f64; 2],
     pub priorities: f64,
     pub last_queued: f64,
     pub last_backfill: f64,

@@ -1,4 +1,4 @@
--- The order of jobs in {{ site.partitions }}: {{ site.words }}.
+-- The order of jobs in {{ order.partitions }}: {{ order.words }}.
 -- The order is given by the site factor of each job, which is added to its priority if `PriorityType=priority/multifactor` is set.
 -- In slurm.conf, JobSubmitPlugins must contain lua. If the site does not have a job_submit.lua, copy this file to the folder of
 -- slurm.conf. If it has one, keep it, and add this line above its last `return slurm.SUCCESS`:
@@ -6,25 +6,25 @@
 -- In both cases, run check.sh first.
 
 -- These numbers are also read by pending.sh, so each of them must be on its own line.
-local ORDERED = "{{ site.partitions }}"
+local ORDERED = "{{ order.partitions }}"
 -- A job has this number of points less if its limit is ten times as long.
-local LIMIT = {{ points.limit }}
+local LIMIT = {{ order.limit }}
 -- SHARE points are subtracted for ten times the share, and WAIT points are added for ten times the wait plus OFFSET seconds.
-local SHARE = {{ points.share }}
-local WAIT = {{ points.wait }}
-local OFFSET = {{ points.offset }}
+local SHARE = {{ order.share }}
+local WAIT = {{ order.wait }}
+local OFFSET = {{ order.offset }}
 -- The number of points of a job with one CPU and a limit of one minute.
-local BASE = {{ points.base }}
+local BASE = {{ order.base }}
 -- The share of a job is the maximum of its CPUs multiplied by CPU and its GPUs multiplied by GPU.
-local CPU = {{ site.cpu }}
-{%- if site.gpu_is_unknown %}
+local CPU = {{ order.cpu }}
+{%- if order.gpu_is_unknown %}
 -- If a partition has GPUs, write the number of CPUs per GPU here (it is printed by check.sh). Otherwise GPUs are not counted.
 {%- endif %}
-local GPU = {{ site.gpu }}
+local GPU = {{ order.gpu }}
 -- Set this to 1 if SelectType is select/linear, so that all jobs are allocated whole nodes.
 local WHOLE_NODES = 0
 -- If a job has waited for this number of seconds, `pending.sh moved` puts it first. 0 means that this is not done.
-local PROMISE = {{ points.promise }}
+local PROMISE = {{ order.promise }}
 
 local NO_VAL, YEAR = 4294967294, 525600
 

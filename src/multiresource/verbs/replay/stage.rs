@@ -39,10 +39,6 @@ pub(super) struct ReplayPlan<'a> {
 /// For a policy file the kind of a job is its type, and for a rule it is its demand.
 type Policy = kind::NamedPolicy<MultiresourceKind>;
 
-const DAY: f64 = 86_400.0;
-/// A bootstrap block has at least this number of mean waits.
-const WAITS: f64 = 10.0;
-
 const STEPS: f64 = 500.0;
 
 impl<'a> ReplayPlan<'a> {
@@ -75,11 +71,11 @@ impl<'a> ReplayPlan<'a> {
             None => None,
             Some(mut site) => {
                 let out = prepare(&mut site, &mut log)?;
-                let sent = facts(&site, &log);
-                let remarks = site.remarks.iter().chain(&out).chain(&sent.remarks);
+                let (facts, notes) = facts(&site, &log);
+                let remarks = site.remarks.iter().chain(&out).chain(&notes);
                 log.account.remarks.extend(remarks.cloned());
                 let lines = log.jobs.iter().map(|job| job.line);
-                let facts = lines.zip(sent.facts).collect();
+                let facts = lines.zip(facts).collect();
                 Some((Arc::new(site), facts))
             }
         };
@@ -262,7 +258,7 @@ impl<'a> ReplayPlan<'a> {
         if measured.jobs == 0 {
             return Err("there are no jobs that were submitted in this part of the time span; use a different value for `--measure`, such as `--measure all`".into());
         }
-        let block = DAY.max(WAITS * measured.mean_wait);
+        let block = Blocks::length(measured.mean_wait);
         let submits: Vec<f64> = visits.iter().map(|visit| visit.submit).collect();
         let drawn = |block| Blocks::draw(&submits, window, block, self.args.seed);
         let blocks = drawn(block);

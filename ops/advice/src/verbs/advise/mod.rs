@@ -8,7 +8,6 @@ use std::sync::atomic::Ordering;
 use clap::{Args, ValueEnum};
 use itertools::Itertools as _;
 
-use super::SEED;
 use crate::slurm::advise;
 use synth_slurm::commands;
 use synth_slurm::configuration::{SlurmSite, of_path, of_texts};
@@ -111,7 +110,7 @@ impl RunVerb for Advise {
         };
         let (mut log, _) = Log::of_source(&source, &reading, &mut listener)?;
         let out = prepare(&mut site, &mut log)?;
-        let advice = advise(&log, &site, (self.longest, SEED), &interrupt, &mut |what| {
+        let advice = advise(&log, &site, self.longest, &interrupt, &mut |what| {
             listener(&format!("trying: {what}"));
         });
         let mut advice = match advice {

@@ -1,5 +1,3 @@
-//! This module computes forecasts for the jobs that are waiting in a partition of a running Slurm.
-
 use std::collections::HashMap;
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -16,34 +14,21 @@ use synth_traces::replay::{Log, ReplayJob};
 use synth_traces::trace::{self, ServerShape, Servers, Source, Tick, TraceFormat};
 use synth_verb::{VerbResult, refuse};
 
-pub(super) struct Waiting {
-    pub row: QueueRow,
-    /// The time until the job starts, or the reason why it is not known.
-    pub answer: Result<Answer, String>,
-}
-
-/// The time until a job starts, in seconds.
-pub(super) struct Answer {
-    /// The 10 %, 50 % and 90 % quantiles of the wait.
-    pub waits: Quantiles,
-    /// The wait if all jobs run until their limits.
-    pub by_limits: f64,
-}
+/// A waiting job, with its wait and the wait if all jobs run until their limits in seconds, or the
+/// reason why these are not known.
+type Waiting = (QueueRow, Result<(Quantiles, f64), String>);
 
 pub(super) struct Live {
     /// The time of the request, in seconds since 1970 (UTC).
     pub now: i64,
     pub jobs: Vec<Waiting>,
-    /// The accuracy of the forecasts for the log of past jobs, or `None` if there is no such log.
     pub record: Option<ForecastRecord>,
     pub notes: Vec<String>,
 }
 
-pub(super) type PastLog<'a> = (&'a Path, &'a trace::ReadOptions);
+type Learned = (Calibration, Option<ForecastRecord>);
 
-pub(super) type Learned = (Calibration, Option<ForecastRecord>);
-
-pub(super) type Make<'a> = &'a dyn Fn(&ForecastSite) -> Result<Box<dyn Policy>, String>;
+type Make<'a> = &'a dyn Fn(&ForecastSite) -> Result<Box<dyn Policy>, String>;
 
 /// Returns the CPUs and GPUs of a node or a job. The queue does not show if memory is allocated.
 fn counted(amounts: &Amounts, has_gpus: bool) -> Vec<f64> {
@@ -54,7 +39,7 @@ fn counted(amounts: &Amounts, has_gpus: bool) -> Vec<f64> {
 
 pub(super) fn live(
     slurm: &Slurm,
-    past_log: Option<PastLog<'_>>,
+    past_log: Option<(&Path, &trace::ReadOptions)>,
     draws: Draws,
     rule: Make<'_>,
     score: &mut dyn FnMut(&Log) -> VerbResult<Learned>,
@@ -73,23 +58,23 @@ pub(super) fn live(
     let capacity = |own: &(String, Vec<f64>)| own.1.iter().map(decimal).collect();
     let capacities = up.iter().map(capacity);
     let servers = Servers::new(names, ServerShape::group(capacities));
+    let partition = &slurm.partition;
     if servers.shapes.is_empty() {
         return refuse(format!(
-            "there are no nodes in the partition {} that are up and have capacity for its jobs; use `sinfo -p {}` for more information",
-            slurm.partition, slurm.partition
+            "there are no nodes in the partition {partition} that are up and have capacity for its jobs; use `sinfo -p {partition}` for more information"
         ));
     }
-    let mut log = past_of(past_log, &servers, up.len(), slurm)?;
+    let mut log = past_of(past_log, &servers, up.len(), partition)?;
     let (calibration, record) = match past_log {
         Some(_) => score(&log)?,
         None => {
-            notes.push(format!("There is no log of past jobs, so the limits are used as the run times. This means that most jobs will start earlier than this. To get better results, use `--log FILE` with the output of `{} -r {}`.", trace::EXPORT, slurm.partition));
+            notes.push(format!("There is no log of past jobs, so the limits are used as the run times. This means that most jobs will start earlier than this. To get better results, use `--log FILE` with the output of `{} -r {partition}`.", trace::EXPORT));
             Learned::default()
         }
     };
     let mut past = Past::default();
     for (n, job) in log.jobs.iter().enumerate() {
-        past.arrive(job);
+        past.arrive(*job);
         past.ended(n, job.size);
     }
     // The current time, as a submission time in the log.
@@ -110,10 +95,10 @@ pub(super) fn live(
 }
 
 fn past_of(
-    past_log: Option<PastLog<'_>>,
+    past_log: Option<(&Path, &trace::ReadOptions)>,
     servers: &Servers,
     up: usize,
-    slurm: &Slurm,
+    partition: &str,
 ) -> VerbResult<Log> {
     let Some((file, reading)) = past_log else {
         return Ok(Log {
@@ -128,17 +113,14 @@ fn past_of(
     let (log, _) = Log::of_source(&Source::named(file), &reading, &mut |_| ())?;
     if log.jobs.len() > 1 && log.load() > MOST_LOAD {
         return refuse(format!(
-            "the load of the jobs in the log is {:.2} for the {up} nodes of the partition {} that are up; the log must only contain the jobs of this partition, as in the output of `{} -r {}`",
+            "the load of the jobs in the log is {:.2} for the {up} nodes of the partition {partition} that are up; the log must only contain the jobs of this partition, as in the output of `{} -r {partition}`",
             log.load(),
-            slurm.partition,
-            trace::EXPORT,
-            slurm.partition
+            trace::EXPORT
         ));
     }
     Ok(log)
 }
 
-/// A job with its start and its nodes if it is running.
 type Here = (ReplayJob, Option<f64>, Vec<String>);
 
 /// Returns the jobs that are relevant, and all waiting jobs, with the reason if they cannot start.
@@ -173,8 +155,7 @@ fn sorted(
         if why.is_none() {
             here(row.key.submitted, None, Vec::new());
         }
-        let answer = Err(why.unwrap_or_default());
-        jobs.push(Waiting { row, answer });
+        jobs.push((row, Err(why.unwrap_or_default())));
     }
     (present, jobs)
 }
@@ -215,11 +196,10 @@ fn nodes_up(nodes: &[NodeRow], queue: &SlurmQueue, has_gpus: bool) -> Vec<(Strin
 }
 
 fn demand_of(row: &QueueRow, servers: &Servers) -> Vec<f64> {
-    let mut demand = counted(&row.amounts, servers.resources.len() > 1);
-    let nodes = f64::from(row.nodes);
-    demand
-        .iter_mut()
-        .for_each(|own| *own = (*own / nodes).ceil());
+    let amounts = counted(&row.amounts, servers.resources.len() > 1).into_iter();
+    let mut demand: Vec<f64> = amounts
+        .map(|own| (own / f64::from(row.nodes)).ceil())
+        .collect();
     if row.is_exclusive {
         let cpus = servers.shapes.iter().map(|shape| shape.capacity[0].value());
         demand[0] = cpus.fold(demand[0], f64::max);
@@ -239,8 +219,8 @@ fn kind(log: &mut Log, demand: &[f64], nodes: u32) -> u32 {
 }
 
 fn job_of(row: &QueueRow, submit: f64, kind: u32) -> ReplayJob {
-    let limit = row.time_limit.map(|limit| limit.max(1) as f64);
-    let limit = limit.unwrap_or(f64::INFINITY);
+    let limit = row.time_limit;
+    let limit = limit.map_or(f64::INFINITY, |limit| limit.max(1) as f64);
     ReplayJob {
         limit,
         promised: limit,
@@ -295,14 +275,14 @@ fn answer(
     };
     let drawn = site.forecast(&moment, past, &*policy, &waiting, draws)?;
     let is_known = past.known() > 0;
-    let is_open = |own: &&mut Waiting| own.answer.as_ref().is_err_and(String::is_empty);
+    let is_open = |own: &&mut Waiting| own.1.as_ref().is_err_and(String::is_empty);
     let open = jobs.iter_mut().filter(is_open);
     for (own, (draws, by_limits)) in open.zip(drawn) {
         let waits = match is_known {
             true => calibration.quantiles(&draws),
             false => Quantiles([by_limits; 3]),
         };
-        own.answer = Ok(Answer { waits, by_limits });
+        own.1 = Ok((waits, by_limits));
     }
     Ok(())
 }

@@ -193,9 +193,8 @@ fn rule(name: &str, site: &ForecastSite) -> Result<Box<dyn Policy>, String> {
         })?,
     };
     let is_known = rule.information_about(&site.fleet) != Information::Sizes;
-    let policy = rule
-        .build_policy(&site.fleet)
-        .map_err(|why| why.to_string())?;
+    let policy = rule.build_policy(&site.fleet);
+    let policy = policy.map_err(|why| why.to_string())?;
     if !is_known || policy.information() == Information::Sizes {
         return Err(format!(
             "`{name}` uses the size of a job, which is not known when the job arrives; use a rule that uses limits, such as easy"

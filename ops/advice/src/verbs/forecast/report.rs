@@ -107,17 +107,17 @@ pub(super) fn live(live: &Live, rule: &str) -> Report {
             false => "unknown".into(),
         }
     };
-    let jobs = live.jobs.iter().map(|own| (&own.row, own.answer.as_ref()));
-    let section = table!("", jobs, (row, answer) => {
+    let jobs = live.jobs.iter().map(|(row, waits)| (row, waits.as_ref()));
+    let section = table!("", jobs, (row, waits) => {
         "job" => row.key.id.to_string(),
         "user" => &row.user,
-        "50 % start by" => answer.ok().map(|own| clock(own.waits.0[1])),
-        "90 % start by" => answer.ok().map(|own| clock(own.waits.0[2])),
-        "if all run to their limits" => answer.ok().map(|own| clock(own.by_limits)),
-        "no forecast" => answer.err(),
+        "50 % start by" => waits.ok().map(|(own, _)| clock(own.0[1])),
+        "90 % start by" => waits.ok().map(|(own, _)| clock(own.0[2])),
+        "if all run to their limits" => waits.ok().map(|(_, by_limits)| clock(*by_limits)),
+        "no forecast" => waits.err(),
     });
     let mut report = Report::default();
-    if live.jobs.iter().all(|own| own.answer.is_err()) {
+    if live.jobs.iter().all(|own| own.1.is_err()) {
         let none = "There is no waiting job for which a forecast can be made.";
         report.summary.push(none.into());
     }

@@ -9,12 +9,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::Args;
 
-use super::SEED;
 use crate::judge::{
     ChosenRule, JudgeObjective, LogWindows, QueueRule, SelectionCriteria, WalkForward,
 };
 pub use results::Judged;
-use results::Judging;
 use synth_traces::replay::{Log, Speed};
 use synth_traces::trace::{self, Source};
 use synth_typed::{fraction, part, positive, time};
@@ -75,11 +73,10 @@ pub struct Arguments {
 
 impl Arguments {
     fn goal(&self, log: &Log) -> SelectionCriteria {
+        let default = || SelectionCriteria::default_wait_bound(log);
         SelectionCriteria {
             objective: self.minimize,
-            longest: self
-                .longest
-                .or_else(|| SelectionCriteria::default_wait_bound(log)),
+            longest: self.longest.or_else(default),
             now: self.now,
         }
     }
@@ -131,23 +128,17 @@ impl RunVerb for Arguments {
             Some(load) => Speed::near(load / log.load())
                 .ok_or("it is not possible to scale the log to this load; use a value that is closer to the load of the log")?,
         };
-        let judging = Judging {
-            log: &log,
-            file,
-            goal: self.goal(&log),
-            windows: LogWindows {
-                past: self.past,
-                every: self.every,
-                speed,
-            },
-            seed: SEED,
-            interrupt: &interrupt,
+        let windows = LogWindows {
+            past: self.past,
+            every: self.every,
+            speed,
         };
         let policy = self.policy.as_ref().map(|file| -> VerbResult<_> {
             listener("selecting an order for the whole log");
             Ok((file.clone(), self.selected(&log, &interrupt)?))
         });
-        let judged = match judging.run(listener) {
+        let forward = WalkForward::new(&log, windows, self.goal(&log), &interrupt);
+        let judged = match forward.and_then(|forward| Judged::of(&forward, file, listener)) {
             Err(_) if interrupt.load(Ordering::Relaxed) => {
                 return Ok(VerbOutput::interrupted_before("the last window"));
             }

@@ -1,5 +1,3 @@
-use std::sync::atomic::AtomicBool;
-
 use itertools::Itertools as _;
 use rayon::prelude::*;
 use schemars::JsonSchema;
@@ -9,17 +7,8 @@ use crate::judge::{
     EstimateAccuracy, JudgedWindow, LogWindows, SelectionCriteria, WaitSummary, WaitsAndSizes,
     WalkForward, baseline_rules,
 };
-use synth_traces::replay::{Blocks, DemandKinds, Interval, Log, LogError, bounded_slowdown};
-use synth_verb::VerbResult;
-
-pub(super) struct Judging<'a> {
-    pub log: &'a Log,
-    pub file: String,
-    pub goal: SelectionCriteria,
-    pub windows: LogWindows,
-    pub seed: u64,
-    pub interrupt: &'a AtomicBool,
-}
+use crate::verbs::SEED;
+use synth_traces::replay::{Blocks, Interval, LogError, bounded_slowdown};
 
 /// The results of `synth judge`. All times are in seconds.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -113,24 +102,23 @@ pub struct Class {
     pub chosen: f64,
 }
 
-const DAY: f64 = 86_400.0;
-/// The minimum block length, as a multiple of the mean waits of the current and of the selected
-/// rules. If another row waits for longer, it has no interval.
-const WAITS: f64 = 10.0;
-
-impl Judging<'_> {
-    pub(super) fn run(self, listener: &mut dyn FnMut(&str)) -> VerbResult<Judged> {
-        let forward = WalkForward::new(self.log, self.windows, self.goal, self.interrupt)?;
+impl Judged {
+    pub(super) fn of(
+        forward: &WalkForward<'_>,
+        file: String,
+        listener: &mut dyn FnMut(&str),
+    ) -> Result<Self, LogError> {
+        let (log, goal) = (forward.log, forward.goal);
         let (windows, served, estimates) = forward.evaluate_selection(&mut |n, count| {
             listener(&format!("selecting the rule of window {n} of {count}"));
         })?;
         listener("replaying rules in common use");
-        let now = &self.goal.now;
+        let now = &goal.now;
         let mut rows = vec![
             row(now.name(), Role::Now, forward.evaluate_rule(now, false)?),
-            row(CHOSEN.into(), Role::Chosen, served),
+            row("chosen in each window".into(), Role::Chosen, served),
         ];
-        let others = baseline_rules(self.log.has_limits).filter(|own| *own != (*now, false));
+        let others = baseline_rules(log.has_limits).filter(|own| *own != (*now, false));
         let others = others.collect_vec().into_par_iter();
         let others = others.map(|(point, sizes)| {
             let (role, knows) = match sizes {
@@ -143,93 +131,93 @@ impl Judging<'_> {
         rows.extend(others.collect::<Result<Vec<Row>, LogError>>()?);
         rows[2..].sort_by(|a, b| {
             let key = |row: &Row| (row.role as u8, row.outcome.mean_wait);
-            let ((a, own), (b, other)) = (key(a), key(b));
-            a.cmp(&b).then(own.total_cmp(&other))
+            let (a, b) = (key(a), key(b));
+            a.0.cmp(&b.0).then(a.1.total_cmp(&b.1))
         });
-        rows.extend(self.recorded(forward.first()));
-        self.set_intervals(&mut rows, forward.first());
+        rows.extend(recorded(forward));
+        set_intervals(forward, &mut rows);
         Ok(Judged {
-            classes: self.classes(&rows, forward.first()),
+            classes: classes(forward, &rows),
             promise: promise(&windows, &rows[1].jobs),
-            jobs: self.log.arrivals().len() as u64,
-            has_limits: self.log.has_limits,
-            has_users: self.log.jobs.iter().any(|job| job.user != 0),
-            load: self.log.load() * self.windows.speed.ratio(),
-            file: self.file,
-            goal: self.goal,
-            cut: self.windows,
-            seed: self.seed,
+            jobs: log.arrivals().len() as u64,
+            has_limits: log.has_limits,
+            has_users: log.jobs.iter().any(|job| job.user != 0),
+            load: log.load() * forward.windows.speed.ratio(),
+            file,
+            goal,
+            cut: forward.windows,
+            seed: SEED,
             rules: rows,
             windows,
             estimates,
         })
     }
+}
 
-    /// Returns the recorded schedule, if it is known for all jobs and if the speed is 1.
-    fn recorded(&self, first: usize) -> Option<Row> {
-        let per_second = self.log.tick.per_second() as f64;
-        let own = self.log.jobs[first..].iter();
-        let own = own.map(|job| (job.waited / per_second, job.size / per_second));
-        let jobs: WaitsAndSizes = own.collect();
-        let is_told = jobs.iter().all(|(wait, _)| !wait.is_nan());
-        let is_recorded = self.windows.speed.ratio() == 1.0 && is_told;
-        is_recorded.then(|| row(RECORDED.into(), Role::Recorded, jobs))
-    }
+/// Returns the recorded schedule, if it is known for all jobs and if the speed is 1.
+fn recorded(forward: &WalkForward<'_>) -> Option<Row> {
+    let per_second = forward.log.tick.per_second() as f64;
+    let own = forward.log.jobs[forward.first()..].iter();
+    let own = own.map(|job| (job.waited / per_second, job.size / per_second));
+    let jobs: WaitsAndSizes = own.collect();
+    let is_told = jobs.iter().all(|(wait, _)| !wait.is_nan());
+    let is_recorded = forward.windows.speed.ratio() == 1.0 && is_told;
+    is_recorded.then(|| row("as recorded".into(), Role::Recorded, jobs))
+}
 
-    fn set_intervals(&self, rows: &mut [Row], first: usize) {
-        let scale = self.log.tick.per_second() as f64 * self.windows.speed.ratio();
-        let own = self.log.jobs[first..].iter();
-        let submits: Vec<f64> = own.map(|job| job.submit / scale).collect();
-        let ends = [submits.first(), submits.last()];
-        let within = ends.map(|own| own.copied().unwrap_or(0.0));
-        let longest = rows[..2].iter().map(|row| row.outcome.mean_wait);
-        let block = DAY.max(WAITS * longest.fold(0.0, f64::max));
-        let Some(blocks) = Blocks::draw(&submits, within, block, self.seed) else {
-            return;
-        };
-        let means = |row: &Row, of: fn(&(f64, f64)) -> f64| blocks.means(row.jobs.iter().map(of));
-        let wait = |(wait, _): &(f64, f64)| *wait;
-        let slowdown = |(wait, size): &(f64, f64)| bounded_slowdown(wait + size, *size);
-        let now = [means(&rows[0], wait), means(&rows[0], slowdown)];
-        for (n, row) in rows.iter_mut().enumerate() {
-            if WAITS * row.outcome.mean_wait > block {
-                continue;
-            }
-            let own = [means(row, wait), means(row, slowdown)];
-            row.wait = Interval::of(own[0].iter().flatten().copied());
-            if n > 0 {
-                row.wait_ratio = Interval::of_ratio(&own[0], &now[0]);
-                row.slowdown_ratio = Interval::of_ratio(&own[1], &now[1]);
-            }
+fn set_intervals(forward: &WalkForward<'_>, rows: &mut [Row]) {
+    let scale = forward.log.tick.per_second() as f64 * forward.windows.speed.ratio();
+    let own = forward.log.jobs[forward.first()..].iter();
+    let submits: Vec<f64> = own.map(|job| job.submit / scale).collect();
+    let ends = [submits.first(), submits.last()];
+    let within = ends.map(|own| own.copied().unwrap_or(0.0));
+    let longest = rows[..2].iter().map(|row| row.outcome.mean_wait);
+    let block = Blocks::length(longest.fold(0.0, f64::max));
+    let Some(blocks) = Blocks::draw(&submits, within, block, SEED) else {
+        return;
+    };
+    let means = |row: &Row, of: fn(&(f64, f64)) -> f64| blocks.means(row.jobs.iter().map(of));
+    let wait = |(wait, _): &(f64, f64)| *wait;
+    let slowdown = |(wait, size): &(f64, f64)| bounded_slowdown(wait + size, *size);
+    let now = [means(&rows[0], wait), means(&rows[0], slowdown)];
+    for (n, row) in rows.iter_mut().enumerate() {
+        // If a row waits for longer than the first two, the blocks are too short for it.
+        if Blocks::length(row.outcome.mean_wait) > block {
+            continue;
+        }
+        let own = [means(row, wait), means(row, slowdown)];
+        row.wait = Interval::of(own[0].iter().flatten().copied());
+        if n > 0 {
+            row.wait_ratio = Interval::of_ratio(&own[0], &now[0]);
+            row.slowdown_ratio = Interval::of_ratio(&own[1], &now[1]);
         }
     }
+}
 
-    /// Returns the quartiles of the demand and, in each of them, of the size.
-    fn classes(&self, rows: &[Row], first: usize) -> Vec<Class> {
-        let kinds = DemandKinds::exact(self.log);
-        let held = |n: usize| kinds.most_held(self.log.jobs[first + n].kind);
-        let [now, chosen] = [&rows[0].jobs, &rows[1].jobs];
-        let mut classes = Vec::new();
-        for wide in quartiles((0..now.len()).collect(), held) {
-            for long in quartiles(wide, |n| now[n].1) {
-                let ends = |of: &dyn Fn(usize) -> f64| -> [f64; 2] {
-                    let ends = long.iter().map(|n| of(*n)).minmax().into_option();
-                    ends.unwrap_or_default().into()
-                };
-                let mean = |of: &[(f64, f64)]| {
-                    long.iter().map(|n| of[*n].0).sum::<f64>() / long.len() as f64
-                };
-                classes.push(Class {
-                    share: ends(&held),
-                    size: ends(&|n| now[n].1),
-                    jobs: long.len() as u64,
-                    now: mean(now),
-                    chosen: mean(chosen),
-                });
-            }
+/// Returns the quartiles of the demand and, in each of them, of the size.
+fn classes(forward: &WalkForward<'_>, rows: &[Row]) -> Vec<Class> {
+    let jobs = &forward.log.jobs[forward.first()..];
+    let held = |n: usize| forward.kinds.most_held(jobs[n].kind);
+    let [now, chosen] = [&rows[0].jobs, &rows[1].jobs];
+    let mut classes = Vec::new();
+    for wide in quartiles((0..now.len()).collect(), held) {
+        for long in quartiles(wide, |n| now[n].1) {
+            let ends = |of: &dyn Fn(usize) -> f64| -> [f64; 2] {
+                let ends = long.iter().map(|n| of(*n)).minmax().into_option();
+                ends.unwrap_or_default().into()
+            };
+            let mean =
+                |of: &[(f64, f64)]| long.iter().map(|n| of[*n].0).sum::<f64>() / long.len() as f64;
+            classes.push(Class {
+                share: ends(&held),
+                size: ends(&|n| now[n].1),
+                jobs: long.len() as u64,
+                now: mean(now),
+                chosen: mean(chosen),
+            });
         }
-        classes
     }
+    classes
 }
 
 fn promise(windows: &[JudgedWindow], served: &[(f64, f64)]) -> Option<Promise> {
@@ -248,10 +236,6 @@ fn promise(windows: &[JudgedWindow], served: &[(f64, f64)]) -> Option<Promise> {
     })
 }
 
-pub(super) const CHOSEN: &str = "chosen in each window";
-
-pub(super) const RECORDED: &str = "as recorded";
-
 fn row(rule: String, role: Role, jobs: WaitsAndSizes) -> Row {
     Row {
         rule,
@@ -264,8 +248,7 @@ fn row(rule: String, role: Role, jobs: WaitsAndSizes) -> Row {
     }
 }
 
-/// Splits jobs at the quartiles of a value. Equal values stay together, and empty parts are
-/// omitted.
+/// Splits jobs at the quartiles of a value into nonempty parts, where equal values stay together.
 fn quartiles(jobs: Vec<usize>, of: impl Fn(usize) -> f64) -> Vec<Vec<usize>> {
     let mut values: Vec<f64> = jobs.iter().map(|job| of(*job)).collect();
     values.sort_unstable_by(f64::total_cmp);

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
-use super::line;
+use super::{line, titles};
 use crate::commands::{Nodes, Slurm, SlurmError, SlurmQueue};
 
 fn commands(scripts: &[(&str, &str)]) -> (TempDir, Slurm) {
@@ -76,12 +76,6 @@ fn drains_both_outputs() {
 
 #[test]
 fn checks_the_title_of_every_column() {
-    let titles = |columns: &[(&str, &str, usize)]| -> String {
-        columns
-            .iter()
-            .map(|(_, title, width)| format!("{title:width$}"))
-            .collect()
-    };
     let partition = "PartitionName=synth\n   State=UP TotalNodes=2\n   Nodes=n[1-2]\n";
     let config = "ClusterName             = test\nBOOT_TIME               = 2026-11-25T17:35:22\n";
     let scontrol = format!(

@@ -1,5 +1,4 @@
-use super::cases;
-use super::{fault, line};
+use super::{below, cases, fault, line};
 use crate::commands::{Nodes, SlurmQueue};
 use synth_simulation::{RandomStream, Streams};
 
@@ -16,21 +15,20 @@ fn rejects_invalid_values() {
 #[test]
 fn names_cannot_imitate_rows() {
     let forged = String::from_utf8(line(&[("JobArrayID", "999")])).unwrap();
+    let ids = |first: &[(&str, &str)]| {
+        let queue = SlurmQueue::parse(&[line(first), line(&[("JobArrayID", "18")])].concat());
+        let ids: Vec<_> = queue
+            .rows
+            .iter()
+            .map(|row| row.key.id.to_string())
+            .collect();
+        (ids.join(" "), queue.unread.count)
+    };
     for text in [format!("x\n{forged}"), format!("\n\n{forged}"), forged] {
-        let lines = [
-            line(&[("Name", &text), ("Comment", &text)]),
-            line(&[("JobArrayID", "18")]),
-        ]
-        .concat();
-        let queue = SlurmQueue::parse(&lines);
-        let ids = queue.rows.iter().map(|row| row.key.id.to_string());
-        let ids: Vec<String> = ids.collect();
-        assert_eq!((ids.join(" ").as_str(), queue.unread.count), ("17 18", 0));
-        let broken = line(&[("Name", &text), ("Comment", &text), ("TimeLimit", "?")]);
-        let queue = SlurmQueue::parse(&[broken, line(&[("JobArrayID", "18")])].concat());
-        let ids = queue.rows.iter().map(|row| row.key.id.to_string());
-        let ids: Vec<String> = ids.collect();
-        assert_eq!(ids, ["18"]);
+        let names = [("Name", &*text), ("Comment", &*text)];
+        assert_eq!(ids(&names), ("17 18".into(), 0));
+        let broken = [names[0], names[1], ("TimeLimit", "?")];
+        assert_eq!(ids(&broken).0, "18");
     }
 }
 
@@ -54,10 +52,6 @@ fn rejects_second_rows_of_a_job() {
     assert_eq!(queue.unread.nameless(), 0);
 }
 
-fn below(stream: &mut RandomStream, n: usize) -> usize {
-    ((stream.uniform() * n as f64) as usize).min(n - 1)
-}
-
 #[test]
 fn random_bytes_contain_no_jobs() {
     let mut stream = Streams::new(1, 0).service;
@@ -76,7 +70,6 @@ fn random_bytes_contain_no_jobs() {
     }
 }
 
-/// Some bytes of the output are deleted, duplicated or truncated.
 #[test]
 fn broken_rows_do_not_become_jobs() {
     let written = SlurmQueue::parse(QUEUE).rows;
@@ -104,7 +97,6 @@ fn broken_rows_do_not_become_jobs() {
     }
 }
 
-/// If a byte is changed, the row may describe another job, but no job must be parsed twice.
 #[test]
 fn changed_bytes_do_not_duplicate_jobs() {
     let mut stream = Streams::new(3, 0).service;

@@ -5,6 +5,17 @@ mod garbage;
 mod recorded;
 
 use super::{QueueRow, SlurmQueue};
+use synth_simulation::RandomStream;
+
+pub(crate) fn below(stream: &mut RandomStream, n: usize) -> usize {
+    ((stream.uniform() * n as f64) as usize).min(n - 1)
+}
+
+fn titles(columns: &[(&str, &str, usize)]) -> String {
+    let titles = columns.iter();
+    let titles = titles.map(|(_, title, width)| format!("{title:width$}"));
+    titles.collect()
+}
 
 /// Returns a line of `squeue` with these cells. The defaults describe a held job with one CPU.
 fn line(cells: &[(&str, &str)]) -> Vec<u8> {

@@ -1,7 +1,5 @@
-//! The tables were recorded from a real Slurm, or follow the source of other versions.
-
 use super::cases;
-use super::{fault, row};
+use super::{fault, row, titles};
 use crate::commands::{Hold, JobKey, JobState, NodeState, Nodes, QueueRow, SlurmQueue};
 
 const QUEUE: &[u8] = include_bytes!("recorded/queue-22.05.txt");
@@ -11,12 +9,8 @@ const NODES: &[u8] = include_bytes!("recorded/nodes-22.05.txt");
 fn expects_the_titles_of_22_05() {
     let queue = include_str!("recorded/queue-title-22.05.txt");
     let nodes = include_str!("recorded/nodes-title-22.05.txt");
-    for (titles, columns) in [(queue, SlurmQueue::columns()), (nodes, Nodes::columns())] {
-        let expected: String = columns
-            .iter()
-            .map(|(_, title, width)| format!("{title:width$}"))
-            .collect();
-        assert_eq!(titles.trim_end_matches('\n'), expected);
+    for (recorded, columns) in [(queue, SlurmQueue::columns()), (nodes, Nodes::columns())] {
+        assert_eq!(recorded.trim_end_matches('\n'), titles(columns));
     }
 }
 
@@ -139,7 +133,7 @@ fn classifies_states_of_nodes() {
     }
 }
 
-/// The rows follow `src/squeue/print.c` and `src/common/slurm_protocol_defs.c` of 23.11 and 26.05.
+/// See `src/squeue/print.c` and `src/common/slurm_protocol_defs.c` of 23.11 and 26.05.
 #[test]
 fn parses_rows_of_later_versions() {
     let per_node = row(&[("tres-per-node", "gres/gpu:a100:2")]);
@@ -165,7 +159,6 @@ fn parses_rows_of_later_versions() {
     assert_eq!(state("?"), JobState::Unknown("?".into()));
 }
 
-/// A full column may be truncated. If this matters, the row is rejected, but its key is kept.
 #[test]
 fn truncated_values_are_not_guessed() {
     let long = "x".repeat(200);
@@ -196,7 +189,6 @@ fn truncated_values_are_not_guessed() {
 /// and the maximum number of nodes, and the CPUs and MiB on each node.
 #[test]
 fn parses_requested_nodes() {
-    // The table contains the request, these columns and the expected values.
     let names = "NumNodes MaxNodes NumTasks NTPerNode MinMemory tres-alloc";
     for [request, columns, expected] in cases(include_str!("asked.txt")) {
         let columns = names.split(' ').zip(columns.split(' '));
@@ -210,7 +202,7 @@ fn parses_requested_nodes() {
             "{request}"
         );
     }
-    // For two nodes, memory per node is counted twice, and memory per CPU is counted once.
+    // Memory per node is counted once for each of the two nodes, and memory per CPU only once.
     let of = |memory| {
         let nodes = [("NumNodes", "2"), ("MaxNodes", "2")];
         let tres = ("tres-alloc", "cpu=32,mem=3200M,node=1");

@@ -1,10 +1,10 @@
-use super::super::{CONF, LimitSet, SiteError, SlurmSite, of_texts, scope};
+use super::super::{Association, CONF, LimitSet, SiteError, SlurmSite, of_texts, scope};
 use super::{cases, text, tres};
 use crate::commands::Texts;
 
 const USER: usize = scope::USER;
 
-/// The names of the columns are those of 22.05 and 26.05 (src/sacctmgr/common.c).
+/// The columns are those of 22.05 and 26.05 (src/sacctmgr/common.c).
 const QOS: &str = include_str!("tables/qos.txt");
 const TREE: &str = include_str!("tables/tree.txt");
 
@@ -17,11 +17,14 @@ fn site(qos: &str, associations: &str, shares: &str) -> Result<SlurmSite, SiteEr
         ("shares.txt", shares),
     ];
     let texts = texts.into_iter().filter(|own| !own.1.is_empty());
-    of_texts(
-        &texts
-            .map(|(name, own)| (name, text(name, own)))
-            .collect::<Texts>(),
-    )
+    let texts = texts.map(|(name, own)| (name, text(name, own)));
+    of_texts(&texts.collect::<Texts>())
+}
+
+fn association<'a>(site: &'a SlurmSite, account: &str, user: Option<&str>) -> &'a Association {
+    let mut all = site.associations.iter();
+    all.find(|own| own.account == account && own.user.as_deref() == user)
+        .unwrap()
 }
 
 fn tree(site: &SlurmSite) -> Vec<(&str, Option<&str>, &str, Option<u64>)> {
@@ -76,19 +79,11 @@ fn parents_precede_their_children() {
         let is_known = all.any(|above| above.account == own.parent);
         assert!(is_known || own.parent.is_empty(), "{own:?}");
     }
-    let physics = by_depth
-        .associations
-        .iter()
-        .find(|own| own.account == "physics")
-        .unwrap();
+    let physics = association(&by_depth, "physics", None);
     assert_eq!(physics.limits[scope::GROUP].get("cpu"), Some(800));
     assert_eq!(physics.priority, 5);
     assert_eq!(physics.default_qos.as_deref(), Some("short"));
-    let ann = by_depth
-        .associations
-        .iter()
-        .find(|own| own.user.as_deref() == Some("ann"))
-        .unwrap();
+    let ann = association(&by_depth, "plasma", Some("ann"));
     assert_eq!(ann.limits[USER].get(""), Some(40));
     let right = [
         "assoc.txt: not modeled (with the number of rows): rows of one partition (1), rows of other clusters (1)",
@@ -105,12 +100,7 @@ fn parents_precede_their_children() {
 fn reads_usage_from_sshare() {
     let shares = include_str!("tables/shares.txt");
     let both = site("", TREE, shares).unwrap();
-    let usage = |site: &SlurmSite, name: &str, user: Option<&str>| {
-        let mut rows = site.associations.iter();
-        rows.find(|own| own.account == name && own.user.as_deref() == user)
-            .unwrap()
-            .usage
-    };
+    let usage = |site, name, user| association(site, name, user).usage;
     assert_eq!(usage(&both, "plasma", Some("ann")), 800.0);
     let found = [usage(&both, "physics", None), usage(&both, "biology", None)];
     assert_eq!(found, [1000.0, 0.0]);

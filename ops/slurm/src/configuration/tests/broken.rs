@@ -1,10 +1,9 @@
-//! If a configuration is invalid, the error must contain the location and the solution.
-
 use synth_simulation::{RandomStream, Streams};
 
 use super::super::{CONF, of_texts};
 use super::{cases, recorded, text};
 use crate::commands::Texts;
+use crate::commands::tests::below;
 
 #[test]
 fn errors_name_the_place_and_the_remedy() {
@@ -51,10 +50,6 @@ fn rejects_include_cycles() {
     let is_told = why.contains("a.conf, line 2: Include slurm.conf: ")
         && why.ends_with("includes itself: remove the line");
     assert!(is_told, "{why}");
-}
-
-fn below(stream: &mut RandomStream, n: usize) -> usize {
-    ((stream.uniform() * n as f64) as usize).min(n - 1)
 }
 
 fn broken(text: &str, stream: &mut RandomStream) -> String {
@@ -123,13 +118,8 @@ fn corrupted_texts_give_a_site_or_an_error() {
             Ok(site) => {
                 sites += 1;
                 assert!(!site.nodes.is_empty() && !site.partitions.is_empty());
-                let count = site.nodes.len();
-                assert!(
-                    site.partitions
-                        .iter()
-                        .flat_map(|own| &own.nodes)
-                        .all(|node| *node < count)
-                );
+                let mut nodes = site.partitions.iter().flat_map(|own| &own.nodes);
+                assert!(nodes.all(|node| *node < site.nodes.len()));
             }
             Err(why) => {
                 errors += 1;

@@ -95,8 +95,7 @@ fn remarks_name_settings_that_are_not_modeled() {
     assert_eq!(site.scheduler.bf_resolution, 30.0);
 }
 
-/// If an option is set in several lines, the last line is used. If a line contains a parameter
-/// several times, the first value is used.
+/// Slurm uses the last line with an option, but the first value of a parameter in a line.
 #[test]
 fn duplicates_resolve_as_in_slurm() {
     let nodes = "SelectType=select/cons_tres\nPriorityType=priority/basic\nNodeName=n1 CPUs=4\nPartitionName=p Nodes=n1\n";
@@ -116,7 +115,6 @@ fn reads_types_of_resources() {
     assert_eq!(found, "cpu=1,gpu=4,gpu:v100=2,gpu:a100=2,nic=1,nic:x=1");
 }
 
-/// Values that have no effect are not reported, and assumptions are reported first.
 #[test]
 fn reports_settings_that_are_not_modeled() {
     let conf = |options: &str, partition: &str| {
@@ -144,7 +142,6 @@ fn reports_settings_that_are_not_modeled() {
     }
 }
 
-/// Slurm 22.05 allocates whole nodes and sorts jobs by submission if these options are not set.
 #[test]
 fn defaults_of_22_05() {
     let lines = "NodeName=n[1-2]\nPartitionName=p Nodes=n[1-2]\n";

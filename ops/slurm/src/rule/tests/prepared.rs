@@ -1,29 +1,24 @@
 use super::super::{facts, prepare};
-use super::walked;
+use super::{log_of, sacct, walked};
 use crate::commands::tests::cases;
 use crate::commands::{Text, Texts};
 use crate::configuration::{SlurmSite, of_texts};
-use synth_traces::replay::Log;
-use synth_traces::trace::{ReadOptions, Reason, Source, Trace};
+use synth_traces::trace::Reason;
 
 const CONF: &str = "ClusterName=c\nSelectType=select/cons_tres\nSelectTypeParameters=CR_Core\n\
     AccountingStorageEnforce=limits\nPriorityType=priority/multifactor\nNodeName=n[1-2] CPUs=8\n";
 const MAIN: &str = "PartitionName=main Nodes=n1 Default=YES\n";
-const HEAD: &str = "JobID|User|Account|Partition|QOS|Submit|Start|End|ElapsedRaw|State|NNodes|AllocTRES|TimelimitRaw\n";
 
 /// The submission time \[s\], user, account, QOS, CPUs, size \[s\] and limit \[min\].
 type Row = (u32, &'static str, &'static str, &'static str, u32, u32, u32);
 
 fn rows(rows: &[Row]) -> String {
-    let row = |(n, own): (usize, &Row)| {
-        let (submit, user, account, qos, cpus, size, limit) = own;
-        let at = 1_699_999_980 + submit;
-        let end = at + size;
-        format!(
-            "{n}|{user}|{account}|main|{qos}|{at}|{at}|{end}|{size}|COMPLETED|1|cpu={cpus},node=1|{limit}\n"
-        )
+    let row = |(submit, user, account, qos, cpus, size, limit): &Row| {
+        let others = format!("{user}|{account}|main|{qos}|1|cpu={cpus},node=1|{limit}");
+        (*submit, *size, others)
     };
-    HEAD.to_owned() + &rows.iter().enumerate().map(row).collect::<String>()
+    let others = "User|Account|Partition|QOS|NNodes|AllocTRES|TimelimitRaw";
+    sacct(others, rows.iter().map(row))
 }
 
 struct Played {
@@ -40,17 +35,12 @@ fn played(conf: &str, qos: &str, assoc: &str, jobs: &str) -> Result<Played, Stri
         (name, Text { name: own, text })
     });
     let mut site = of_texts(&texts.collect::<Texts>()).unwrap();
-    let options = ReadOptions {
-        servers: Some(site.servers().0),
-        ..ReadOptions::default()
-    };
-    let source = Source::Text("jobs".into(), jobs.into());
-    let mut log = Log::read(&mut Trace::open(&source, &options).unwrap(), |_| ()).unwrap();
+    let mut log = log_of(&site, jobs.into());
     let remark = prepare(&mut site, &mut log)?.unwrap_or_default();
     let mut reasons = log.account.rows.iter().map(|row| row.reason);
     let is_above = reasons.any(|own| own == Reason::AboveLimit);
     assert_eq!(is_above, !remark.is_empty());
-    let starts = walked(&site, &log, facts(&site, &log).facts);
+    let starts = walked(&site, &log, facts(&site, &log).0);
     let lines = log.jobs.iter().map(|job| job.line);
     Ok(Played {
         starts: lines.zip(starts).collect(),
@@ -63,8 +53,6 @@ fn starts(played: &Played) -> Vec<f64> {
     played.starts.iter().map(|own| own.1).collect()
 }
 
-/// Ann's first job runs until 3600. Users without any usage are next, followed by the users whose
-/// usage has decayed for a longer time.
 #[test]
 fn assumes_and_reports_equal_shares() {
     let conf = format!("{CONF}PriorityWeightFairShare=1000\n{MAIN}");
@@ -141,7 +129,6 @@ fn limits_apply_if_slurm_enforces_them() {
 /// The setting, its name in the remark, and the time at which the last job starts \[s\].
 const ABOVE: &str = include_str!("above.txt");
 
-/// If a job exceeds a limit on its own but was run, the limit is newer than the job.
 #[test]
 fn omits_and_reports_jobs_above_a_limit() {
     let jobs = rows(&[
@@ -179,7 +166,6 @@ fn omits_and_reports_jobs_above_a_limit() {
     }
 }
 
-/// The time limit is used and not the run time, because jobs may run longer than their limits.
 #[test]
 fn overrunning_jobs_do_not_exceed_the_maximum_time() {
     let conf = format!("{CONF}{}", MAIN.replace("YES", "YES MaxTime=60"));

@@ -6,7 +6,8 @@ use super::rules::of_events;
 use super::{DrawnFigures, FigureResult, PaperFinding};
 use synth::compatibility::analysis;
 use synth::compatibility::simulator::{Rule, simulate};
-use synth::compatibility::workload::{Cluster, Trial};
+use synth::compatibility::workload::{Cluster, ClusterDocument, Trial};
+use synth::document::WorkloadDocument as _;
 use synth::simulation::Estimate;
 
 const LOADS: [f64; 10] = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95];
@@ -56,7 +57,7 @@ fn system(figure: u32) -> System {
 /// Draws the rates at the top and the delays below, with a column for each size distribution.
 pub(super) fn figure<const N: u32>(events: u64) -> FigureResult<DrawnFigures> {
     let (title, classes, text, (rate, delay)) = system(N);
-    let cluster = Cluster::parse(&text, title)?.workload;
+    let cluster = ClusterDocument::parse(&text, title)?.workload;
     let own = analysis::load(&cluster).load;
     let at = |load: f64| -> FigureResult<Cluster> {
         Ok(cluster.scaled(load / own).ok_or("out of range")?)

@@ -1,4 +1,4 @@
-//! The checker of a policy file. It does not use the code of the synthesis to check the claims.
+//! The checker of a policy file, which does not use the code of the synthesis.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -11,7 +11,7 @@ use synth_core::artifact::{
 
 const NEAR: f64 = 1e-9;
 
-/// The relative tolerance for mean values. It is larger because digits are lost near load 1.
+/// The relative tolerance for means, which is larger because digits are lost near load 1.
 const NEAR_MEANS: f64 = 1e-8;
 
 const CUT_AND_FLOW: Grounds =
@@ -43,11 +43,8 @@ fn policy(policy: &Policy, cluster: &Cluster, findings: &mut Findings) {
             }
         }
         None if policy.interruptions > 0.0 => {
-            findings.differs(
-                "slice",
-                "absent",
-                "σ/m, because the jobs can be interrupted",
-            );
+            let expected = "σ/m, because the jobs can be interrupted";
+            findings.differs("slice", "absent", expected);
         }
         None => {}
     }
@@ -112,7 +109,6 @@ fn needed(tight: &[String], cluster: &Cluster, rates: &[f64], f: &mut Findings) 
     Some(arriving / servers.into_iter().map(|s: usize| rates[s]).sum::<f64>())
 }
 
-/// Returns the maximum load of a server with this routing.
 fn most_loaded(routing: &[Vec<Part>], cluster: &Cluster, f: &mut Findings) -> Option<f64> {
     let (classes, rates) = (cluster.classes(), cluster.service_rates());
     f.length("", routing.len(), classes.len(), "class");
@@ -191,12 +187,10 @@ fn claim(
         }
         return findings.stands("", CUT_AND_FLOW);
     }
-    let of_policy = [
-        Quantity::MeanResponse,
-        Quantity::MeanNumber,
-        Quantity::Utilization,
-    ];
-    let own = of_policy.contains(&claim.quantity);
+    let own = matches!(
+        claim.quantity,
+        Quantity::MeanResponse | Quantity::MeanNumber | Quantity::Utilization
+    );
     if claim.method == Method::Simulated {
         if claim.value <= 0.0 || own && unmet(&claim.holds_for, cluster).any() {
             findings.add("value", "this value cannot be the result of a simulation");

@@ -1,5 +1,5 @@
-//! Computes the mean values under balanced fairness again, with the formulas that are given in the
-//! literature. If both recursions are possible, it uses the one that was not used before.
+//! Computes the means under balanced fairness again, with the formulas of the literature. If both
+//! recursions are possible, it uses the one that was not used before.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -12,7 +12,7 @@ pub(super) struct Means {
     pub busy: Vec<f64>,
 }
 
-/// The maximum number of set members. The limit is smaller for the more expensive recursion.
+/// The maximum number of set members, which is smaller for the more expensive recursion.
 const MOST: usize = 22;
 const MOST_OF_DEARER: usize = 14;
 
@@ -37,9 +37,8 @@ pub(super) fn means(cluster: &Cluster) -> Option<Means> {
     Some(means)
 }
 
-/// Returns `E[x] = λ D/G` if each job uses `degree` random servers, which are identical. The
-/// recursion over the number `n` of servers is `D(n)/G(n) = share/free + D(n−1)/G(n−1)`. It does
-/// not compute `G`, which would overflow.
+/// Returns `E[x] = λ D/G` if each job uses `degree` random servers. The recursion over the number of
+/// servers, `D(n)/G(n) = share/free + D(n−1)/G(n−1)`, avoids `G`, which would overflow.
 fn drawn(rates: &[f64], degree: u32, arriving: f64) -> f64 {
     let count = rates.len() as u32;
     let share = |n: u32| -> f64 {
@@ -187,8 +186,7 @@ impl Part {
     }
 }
 
-/// Computes `x(A) = [own(A) + Σ_{i∈A} r_i x(A∖i)] / free(A)` from `x(∅)`. The value is 0 if
-/// `own(A)` is `None`.
+/// Computes `x(A) = [own(A) + Σ_{i∈A} r_i x(A∖i)] / free(A)` from `x(∅)`, or 0 without `own(A)`.
 fn recur(rates: &[f64], free: &[f64], first: f64, own: impl Fn(usize) -> Option<f64>) -> Vec<f64> {
     let mut values = vec![0.0; free.len()];
     values[0] = first;

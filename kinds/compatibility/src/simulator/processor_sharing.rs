@@ -13,7 +13,7 @@ pub(super) struct ProcessorSharing {
     service: RandomStream,
 }
 
-/// A server. All its jobs receive the same amount of work, so that a single counter is sufficient.
+/// All jobs of a server receive the same amount of work, so that a single counter is sufficient.
 struct Server {
     rate: f64,
     /// The work that each job has received since the server was empty, as of the time `since`.

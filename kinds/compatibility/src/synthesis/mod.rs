@@ -14,7 +14,7 @@ use synth_core::artifact::{ArrivalAssumption, SizeAssumption, Subject};
 use synth_simulation::{Estimate, Progress};
 use tuning::Tuned;
 
-/// A synthesized policy.
+/// The result of a synthesis.
 #[derive(Clone, Debug)]
 pub struct Synthesis {
     /// The policy.
@@ -147,31 +147,24 @@ fn exact(cluster: &Cluster, means: &Means) -> Vec<Claim> {
     claims
 }
 
-fn simulated(cluster: &Cluster, run: &Run, [response, number]: [Quantity; 2]) -> Vec<Claim> {
-    let each = run
-        .types
-        .iter()
-        .filter(|_| cluster.has_statistics_by_class());
-    let each = each.map(|class| {
+fn simulated(cluster: &Cluster, run: &Run, quantities: [Quantity; 2]) -> Vec<Claim> {
+    let classes = run.types.iter();
+    let classes = classes.filter(|_| cluster.has_statistics_by_class());
+    let each = classes.map(|class| {
         let subject = Subject::of_type(class.name.as_str());
-        (subject, class.mean_response, class.mean_number)
+        (subject, [class.mean_response, class.mean_number])
     });
-    let all = (Subject::ALL, run.mean_response, run.mean_number);
-    let claim = |quantity, subject, measured: Option<Estimate>| {
-        let measured = measured?;
-        let value = (measured.mean, cluster.time_unit());
-        let holds_for = HoldsFor::default();
-        Some(Claim {
+    let all = (Subject::ALL, [run.mean_response, run.mean_number]);
+    let claim = |subject, quantity, measured: Estimate| {
+        let (value, always) = ((measured.mean, cluster.time_unit()), HoldsFor::default());
+        Claim {
             half_width: Some(measured.half_width),
-            ..Claim::new(quantity, subject, value, Method::Simulated, holds_for)
-        })
+            ..Claim::new(quantity, subject, value, Method::Simulated, always)
+        }
     };
-    let both = [all].into_iter().chain(each);
-    let claims = both.flat_map(|(subject, responses, numbers)| {
-        [
-            claim(response, subject, responses),
-            claim(number, subject, numbers),
-        ]
+    let claims = [all].into_iter().chain(each).flat_map(|(subject, both)| {
+        let both = quantities.into_iter().zip(both);
+        both.filter_map(move |(quantity, own)| Some(claim(subject, quantity, own?)))
     });
-    claims.flatten().collect()
+    claims.collect()
 }

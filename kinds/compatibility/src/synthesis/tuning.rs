@@ -1,5 +1,3 @@
-//! Finds the smallest number of interruptions for which the policy is close to balanced fairness.
-
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -12,13 +10,13 @@ use synth_simulation::{Progress, Settings};
 /// The options that can be set by the user.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// The mean number of times that a job is interrupted. If this is `None`, the number is tuned.
+    /// The mean number of interruptions per job, or `None` to tune it.
     pub interruptions: Option<f64>,
     /// The maximum relative amount by which the mean response time can exceed balanced fairness.
     pub tolerance: f64,
     /// The approximate number of events that can be used by all simulations together.
     pub events: u64,
-    /// The seed that is used for the simulations.
+    /// The seed of the simulations.
     pub seed: u64,
     /// If this flag is set, the simulations are stopped.
     pub interrupt: Arc<AtomicBool>,
@@ -27,7 +25,6 @@ pub struct Options {
 #[derive(Clone, Debug)]
 pub(super) struct Tuned {
     pub interruptions: f64,
-    /// This is `None` if the number was given by the user.
     pub tuning: Option<Tuning>,
     /// A run of balanced fairness, if its means are not known exactly.
     pub fair: Option<Run>,
@@ -38,13 +35,12 @@ pub(super) struct Tuned {
 /// How the number of interruptions was selected.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tuning {
-    /// The maximum relative amount by which the mean response time can exceed balanced fairness.
+    /// The tolerance of the [`Options`].
     pub tolerance: f64,
-    /// The size distribution that was used. If the sizes of the workload are exponential, this is a
-    /// distribution with a larger variance.
+    /// The simulated size distribution. It has a larger variance if the sizes are exponential.
     pub size: SizeDistribution,
     /// The relative amount by which the mean response time with the selected number exceeds
-    /// balanced fairness, or `None` if none of the runs has converged.
+    /// balanced fairness, or `None` if no run has converged.
     pub excess: Option<f64>,
     /// This is `true` if `excess` is not larger than the tolerance.
     pub is_within_tolerance: bool,
@@ -110,8 +106,8 @@ struct Trials<'a, H> {
 }
 
 impl<H: FnMut(&str, Progress)> Trials<'_, H> {
-    /// Returns the smallest number that is within the tolerance. If there is no such number, this
-    /// returns the largest number for which the run has converged, or a guess if there is none.
+    /// Returns the smallest number that is within the tolerance, otherwise the largest number for
+    /// which the run has converged, or a guess if there is none.
     fn smallest_sufficient(
         &mut self,
         fair: f64,

@@ -139,7 +139,7 @@ const MOST: usize = 40;
 
 pub(crate) fn show(checked: &Checked) -> Report {
     let (artifact, cluster) = (checked.artifact(), checked.workload());
-    let source = cluster.record().source.as_deref();
+    let source = cluster.record.source.as_deref();
     let stability = stability(cluster, artifact);
     let does = format!(
         "All jobs share one queue. Each server works on the first job in the queue that it can serve, and several servers can work on the same job. When a job leaves, its servers move to the next job. {}",
@@ -171,7 +171,7 @@ fn graph(cluster: &Cluster, routing: &[Vec<Part>]) -> Section {
 }
 
 pub(crate) fn simulation(cluster: &Cluster, run: &Run, verdicts: &[Judgement]) -> Report {
-    let unit = cluster.time_unit();
+    let unit = &cluster.record.time_unit;
     let servers = cluster.servers().iter().zip(&run.own.utilization);
     let overall = table!("", servers.take(LISTED), (server, busy) => {
         "server" => &server.name,

@@ -184,7 +184,7 @@ impl Queueing for Cluster {
     type OfClass = ();
 
     fn origin(&self) -> (Option<String>, &str) {
-        (self.record().source.clone(), self.time_unit())
+        (self.record.source.clone(), &self.record.time_unit)
     }
 
     fn own_load(&self, _: Option<Duration>) -> VerbResult<f64> {

@@ -1,4 +1,4 @@
-//! A policy is given by its name, which is either the name of a rule or the path of a policy file.
+//! The policies, which are given by the name of a rule or the path of a policy file.
 
 use super::Malleable;
 use super::artifact::{self, Checked, Plan};

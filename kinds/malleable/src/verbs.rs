@@ -3,14 +3,13 @@ use std::time::Duration;
 
 use clap::Args;
 
-use super::Malleable;
 use super::analysis::relaxation;
 use super::artifact::{Checked, cost};
 use super::policy::Online;
-use super::report;
 use super::simulator::{Measures, judge, judge_course, simulate};
 use super::synthesis::{self, Open, Options, best_plan};
 use super::workload::{ALL_JOBS, Objective, Pool, Stream, Workload};
+use super::{Malleable, report};
 use synth_core::document::WorkloadDocument as _;
 use synth_simulation::sweep::{Comparing, ExactMeans, Whole};
 use synth_simulation::{Estimate, Health, Settings, median};
@@ -219,7 +218,7 @@ impl Queueing for Stream {
     type OfClass = ();
 
     fn origin(&self) -> (Option<String>, &str) {
-        (self.record().source.clone(), self.time_unit())
+        (self.record.source.clone(), &self.record.time_unit)
     }
 
     fn own_load(&self, _: Option<Duration>) -> VerbResult<f64> {
@@ -261,7 +260,7 @@ fn pools(
         ));
     }
     let (draws, seed) = (extras.draws, comparing.settings.seed);
-    if draws > 1 && pool.record().sizes.is_none() {
+    if draws > 1 && pool.record.sizes.is_none() {
         return refuse(
             "--draws applies only to random sizes (`sizes:`), but here the sizes are given: leave it out",
         );
@@ -280,7 +279,7 @@ fn compare_pool(
     let policies = NamedPolicy::<Malleable>::resolve_all(comparing, None)?;
     caller.notify(Notice::Interruptible);
     let (exponents, quantity) = (&extras.exponents, pool.objective().quantity());
-    let mut outcomes = Outcomes::new(comparing, pools[0].record().digest());
+    let mut outcomes = Outcomes::new(comparing, pools[0].record.digest());
     let mut bounds = PolicyValues {
         policy: LEAST.into(),
         values: Vec::new(),
@@ -335,7 +334,7 @@ fn compare_pool(
 }
 
 fn columns(pool: &Pool, at: Option<f64>) -> [QuantityColumn; 2] {
-    let mut cost = QuantityColumn::of(pool.objective().quantity(), pool.time_unit());
+    let mut cost = QuantityColumn::of(pool.objective().quantity(), &pool.record.time_unit);
     if let Some(p) = at {
         cost.label = format!("p = {p}");
     }

@@ -14,7 +14,7 @@ use synth_verb::table;
 pub(crate) fn about(campaign: &Campaign) -> String {
     let hosts = counted(campaign.host_count() as f64, "host");
     let horizon = number(campaign.horizon());
-    format!("{hosts} for {horizon} {}", campaign.time_unit())
+    format!("{hosts} for {horizon} {}", campaign.record.time_unit)
 }
 
 fn rule(rule: &Dispatch) -> String {
@@ -29,7 +29,7 @@ fn knob(value: f64) -> String {
 
 pub(crate) fn show(checked: &Checked) -> Report {
     let (artifact, campaign) = (checked.artifact(), checked.workload());
-    let time = campaign.time_unit();
+    let time = &campaign.record.time_unit;
     let what = format!("a volunteer computing server with {}", about(campaign));
     let steps = steps(&artifact.policy.dispatch, time).join("; ");
     let percentile = format!(
@@ -38,7 +38,7 @@ pub(crate) fn show(checked: &Checked) -> Report {
         knob(UNKNOWN)
     );
     let does = [format!("When a host asks for work, {steps}."), percentile];
-    let source = campaign.record().source.as_deref();
+    let source = campaign.record.source.as_deref();
     policy_report(&what, artifact, source, does, |_| {
         ViolatedAssumptions::default()
     })
@@ -102,14 +102,14 @@ fn attained(campaign: &Campaign, run: &Run) -> Section {
     table!("", known, (quantity, mean) => {
         "quantity" => quantity.row().label,
         "mean of campaigns" => estimate(Some(mean)),
-        "unit" => quantity.unit(campaign.time_unit()),
+        "unit" => quantity.unit(&campaign.record.time_unit),
     })
 }
 
 const SHOWN: usize = 40;
 
 fn batches(campaign: &Campaign, run: &Run) -> Section {
-    let time = campaign.time_unit();
+    let time = &campaign.record.time_unit;
     let batches = campaign.dated_batches().take(SHOWN);
     table!("", batches, (n, batch) => {
         "batch" => &batch.name,
@@ -170,9 +170,9 @@ pub(crate) fn synthesized(campaign: &Campaign, synthesized: &Synthesis) -> Repor
     }));
     compared.notes.extend(others.iter().filter_map(better));
     let usual = campaign.capacity(&campaign.applications()).usual;
-    let needed: f64 = campaign.batches().iter().map(|b| campaign.work(b)).sum();
+    let needed: f64 = campaign.batches.iter().map(|b| campaign.work(b)).sum();
     let part = percent(needed / (usual * campaign.horizon()));
-    let (usual, unit) = (number(usual), campaign.time_unit());
+    let (usual, unit) = (number(usual), &campaign.record.time_unit);
     compared.notes.push(format!(
         "With their availability and error rates, all hosts can do {usual} of work per {unit}, and the campaign needs {part} of that."
     ));
@@ -208,7 +208,7 @@ fn better(other: &Competitor) -> Option<String> {
 }
 
 pub(crate) fn impossible(campaign: &Campaign, shortage: &Shortage) -> String {
-    let unit = campaign.time_unit();
+    let unit = &campaign.record.time_unit;
     match shortage {
         Shortage::Never { batch, why } => format!("Batch `{batch}` cannot be completed: {why}."),
         Shortage::TooMuch {

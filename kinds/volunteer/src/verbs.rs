@@ -123,7 +123,7 @@ impl Kind for Volunteer {
             );
         }
         let policies = NamedPolicy::<Volunteer>::resolve_all(comparing, Some(campaign))?;
-        let (settings, time) = (comparing.settings, campaign.time_unit());
+        let (settings, time) = (comparing.settings, &campaign.record.time_unit);
         let mut outcomes = Outcomes::new(comparing, Volunteer::digest(campaign));
         let columns = Quantity::ALL
             .iter()

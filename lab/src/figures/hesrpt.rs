@@ -4,9 +4,10 @@ use std::ops::Range;
 
 use super::curve::{BLUE, Curve, Figure, GREEN, Kind, ORANGE, PURPLE, Panel, VERMILLION, axis};
 use super::{DrawnFigures, FigureResult, PaperFinding};
+use synth::document::WorkloadDocument as _;
 use synth::malleable::artifact::{Quantity, cost};
 use synth::malleable::policies;
-use synth::malleable::workload::{Pool, Workload};
+use synth::malleable::workload::{Pool, PoolDocument, Workload};
 use synth::simulation::median;
 
 const EXPONENTS: [f64; 5] = [0.05, 0.3, 0.5, 0.9, 0.99];
@@ -16,7 +17,7 @@ const EVENTS_OF_A_DRAW: u64 = 2_000_000;
 pub(super) fn figure4(events: u64) -> FigureResult<DrawnFigures> {
     let draws = (events / EVENTS_OF_A_DRAW).clamp(1, DRAWS);
     let text = include_str!("../../../models/five_hundred_pareto.yaml");
-    let Workload::Pool(own) = Workload::parse(text, "five_hundred_pareto")?.workload else {
+    let Workload::Pool(own) = PoolDocument::parse(text, "five_hundred_pareto")?.workload else {
         return Err("the model is not a pool of jobs".into());
     };
     let rules = [

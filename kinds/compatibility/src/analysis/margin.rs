@@ -1,8 +1,8 @@
 //! The stability margin `θ*` is the minimum of `μ(A)/λ(A)` over all sets `A` of classes.
 //!
-//! Arrival rates multiplied by θ can be sustained if and only if a flow sends all jobs to compatible
-//! servers. Otherwise, a smaller θ is computed from the classes that are not fully served and their
-//! competitors (W. Dinkelbach, Management Science 13(7), 1967).
+//! Arrival rates multiplied by θ can be sustained if and only if a flow sends all jobs to
+//! compatible servers. Otherwise, a smaller θ is computed from the classes that are not fully
+//! served and their competitors (W. Dinkelbach, Management Science 13(7), 1967).
 
 use std::collections::BTreeSet;
 

@@ -149,7 +149,13 @@ fn claims(artifact: &Artifact, cluster: &Cluster, findings: &mut Findings) {
     let mut seen = HashSet::new();
     for (n, own) in artifact.claims.iter().enumerate() {
         let path = format!("claims[{n}]");
-        if own.check_plain(&path, &known, cluster.time_unit(), &mut seen, findings) {
+        if own.check_plain(
+            &path,
+            &known,
+            &cluster.record.time_unit,
+            &mut seen,
+            findings,
+        ) {
             let load = artifact.evidence.load;
             findings.within(path, |f| claim(own, load, cluster, means.as_ref(), f));
         }

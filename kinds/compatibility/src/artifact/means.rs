@@ -37,8 +37,8 @@ pub(super) fn means(cluster: &Cluster) -> Option<Means> {
     Some(means)
 }
 
-/// Returns `E[x] = λ D/G` if each job uses `degree` random servers. The recursion over the number of
-/// servers, `D(n)/G(n) = share/free + D(n−1)/G(n−1)`, avoids `G`, which would overflow.
+/// Returns `E[x] = λ D/G` if each job uses `degree` random servers. The recursion over the number
+/// of servers, `D(n)/G(n) = share/free + D(n−1)/G(n−1)`, avoids `G`, which would overflow.
 fn drawn(rates: &[f64], degree: u32, arriving: f64) -> f64 {
     let count = rates.len() as u32;
     let share = |n: u32| -> f64 {

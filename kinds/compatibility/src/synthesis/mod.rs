@@ -61,7 +61,7 @@ pub fn synthesize(
     let claims = claims(cluster, &load, means.as_ref().ok(), &tuned);
     let evidence = evidence(cluster, &load);
     Ok(Outcome::Made(Box::new(Synthesis {
-        artifact: Artifact::new(cluster.record().clone(), policy, claims, evidence),
+        artifact: Artifact::new(cluster.record.clone(), policy, claims, evidence),
         means,
         tuning: tuned.tuning,
     })))
@@ -86,7 +86,7 @@ const OWN: [Quantity; 2] = [Quantity::MeanResponse, Quantity::MeanNumber];
 const FAIR: [Quantity; 2] = [Quantity::FairResponse, Quantity::FairNumber];
 
 fn claims(cluster: &Cluster, load: &Load, means: Option<&Means>, tuned: &Tuned) -> Vec<Claim> {
-    let (value, always) = ((load.load, cluster.time_unit()), HoldsFor::default());
+    let (value, always) = ((load.load, &*cluster.record.time_unit), HoldsFor::default());
     let (load, method) = (Quantity::Load, Method::ExactFlow);
     let mut claims = vec![Claim::new(load, Subject::ALL, value, method, always)];
     if let Some(means) = means {
@@ -113,7 +113,7 @@ fn exact(cluster: &Cluster, means: &Means) -> Vec<Claim> {
         ..poisson.clone()
     };
     let claim = |quantity, subject, value, holds_for: &HoldsFor| {
-        let value = (value, cluster.time_unit());
+        let value = (value, &*cluster.record.time_unit);
         Claim::new(quantity, subject, value, means.by, holds_for.clone())
     };
     let rates = cluster.arrival_rates();
@@ -156,7 +156,10 @@ fn simulated(cluster: &Cluster, run: &Run, quantities: [Quantity; 2]) -> Vec<Cla
     });
     let all = (Subject::ALL, [run.mean_response, run.mean_number]);
     let claim = |subject, quantity, measured: Estimate| {
-        let (value, always) = ((measured.mean, cluster.time_unit()), HoldsFor::default());
+        let (value, always) = (
+            (measured.mean, &*cluster.record.time_unit),
+            HoldsFor::default(),
+        );
         Claim {
             half_width: Some(measured.half_width),
             ..Claim::new(quantity, subject, value, Method::Simulated, always)

@@ -50,7 +50,7 @@ impl WorkloadDocument for ClusterDocument {
     }
 
     fn record(cluster: &Cluster) -> Self {
-        cluster.record().clone()
+        cluster.record.clone()
     }
 }
 

@@ -17,7 +17,7 @@ use synth_simulation::JobClass;
 /// A workload that has been checked.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cluster {
-    record: ClusterDocument,
+    pub(crate) record: ClusterDocument,
     size: SizeDistribution,
     servers: Vec<Server>,
     classes: Vec<Class>,
@@ -35,16 +35,6 @@ pub struct Class {
 }
 
 impl Cluster {
-    /// Returns the document.
-    pub fn record(&self) -> &ClusterDocument {
-        &self.record
-    }
-
-    /// Returns the unit of time.
-    pub fn time_unit(&self) -> &str {
-        &self.record.time_unit
-    }
-
     /// Returns the servers (S).
     pub fn servers(&self) -> &[Server] {
         &self.servers

@@ -8,7 +8,6 @@ struct Job {
     arrived: f64,
     /// The time at which it first had servers, or NaN.
     started: f64,
-    /// The rate \[work/time\].
     rate: f64,
 }
 
@@ -18,12 +17,12 @@ pub(super) struct Division<'a> {
     mean: f64,
     sharing: Sharing,
     known: Known,
-    /// The speeds by the number of jobs, from the largest job, if they only depend on this number.
+    /// The speeds from the largest job, by the number of jobs, if they only depend on this number.
     speeds: Vec<Option<Box<[f64]>>>,
-    /// The jobs, sorted by remaining work. The largest job is the first one.
+    /// The jobs, from the largest remaining work.
     jobs: Vec<Job>,
     now: f64,
-    /// The time at which the next job ends, and the index of this job.
+    /// The time at which the next job ends, and its index.
     end: (f64, usize),
     violation: Option<String>,
 }
@@ -102,9 +101,8 @@ impl<'a> Division<'a> {
         let sum: f64 = servers.iter().sum();
         let within = sum <= all * (1.0 + ROUNDING);
         if !within && self.violation.is_none() {
-            self.violation = Some(format!(
-                "{sum} servers are allocated, but there are only {all}"
-            ));
+            let violation = format!("{sum} servers are allocated, but there are only {all}");
+            self.violation = Some(violation);
         }
         servers.into_iter().map(|k| self.curve.at(k)).collect()
     }

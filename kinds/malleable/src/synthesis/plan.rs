@@ -26,9 +26,9 @@ pub struct Planned {
 /// The reason why there is no formula for the optimal plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Open {
-    /// There is a job that has a larger weight than another job, but is also larger.
+    /// A job has a larger weight than another job, but is also larger.
     FavoursLarge,
-    /// The jobs do not have the same speedup or do not have the same cap.
+    /// The speedups or the caps of the jobs are different.
     SpeedupsDiffer,
 }
 
@@ -54,13 +54,12 @@ impl Planned {
     }
 
     /// Returns `true` if the plan is optimal, except for rounding errors.
-    pub fn is_best(&self, pool: &Pool) -> bool {
+    pub(crate) fn is_best(&self, pool: &Pool) -> bool {
         self.gap(pool) < 1e-9
     }
 }
 
-/// Returns the best known plan for a pool.
-pub fn best_plan(pool: &Pool) -> Planned {
+pub(crate) fn best_plan(pool: &Pool) -> Planned {
     if pool.objective() == Objective::Makespan {
         let (time, rule) = makespan(pool);
         let ends = ends(pool, &rule);
@@ -92,7 +91,7 @@ pub fn best_plan(pool: &Pool) -> Planned {
 
 fn searched(pool: &Pool, open: Open, by_prices: Option<(f64, Vec<f64>)>) -> Planned {
     let (rule, ends) = or_simple_rule(pool, search(pool));
-    // The bounds are reduced a little because of rounding errors in prices and in sums of rents.
+    // Prices and sums of rents have rounding errors.
     const ROUNDED: f64 = 1.0 - 1e-11;
     let mut planned = Planned::new(pool, rule, ends, 0.0, Method::BoundOrders);
     planned.open = Some(open);
@@ -119,7 +118,7 @@ fn searched(pool: &Pool, open: Open, by_prices: Option<(f64, Vec<f64>)>) -> Plan
 const COMPARED: usize = 2000;
 
 /// The rules that are compared with the plan.
-pub const SIMPLE_RULES: [Sharing; 3] = [Sharing::Equi, Sharing::Srpt, Sharing::HeLrpt];
+pub(super) const SIMPLE_RULES: [Sharing; 3] = [Sharing::Equi, Sharing::Srpt, Sharing::HeLrpt];
 
 /// Returns the given plan, or a simple rule if its cost is lower and it can be used for this pool.
 pub(super) fn or_simple_rule(pool: &Pool, mut best: (Rule, Vec<f64>)) -> (Rule, Vec<f64>) {
@@ -131,7 +130,7 @@ pub(super) fn or_simple_rule(pool: &Pool, mut best: (Rule, Vec<f64>)) -> (Rule, 
         }
         let phases = execute(pool, dividing, true).phases;
         let mut servers = phases.iter().flat_map(|phase| &phase.servers);
-        let parts = pool.record().whole_servers && servers.any(|k| k.fract() != 0.0);
+        let parts = pool.record.whole_servers && servers.any(|k| k.fract() != 0.0);
         let rule = Rule::Phases(phases);
         let own = ends(pool, &rule);
         if !parts && cost(&own) < cost(&best.1) {

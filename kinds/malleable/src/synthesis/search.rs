@@ -1,9 +1,9 @@
 //! Searches for a plan if the jobs have different speedups, or if the weights favour large jobs.
 //!
-//! For each order, its prices are a plan. If the jobs end in this order, there is no better plan
-//! with it. To improve the order, we use the order in which the jobs actually end, and we swap two
-//! jobs that are next to each other. After that, we change one price at a time. If it is optimal
-//! that two jobs end at the same time, there is no order whose prices are optimal.
+//! The prices of an order are a plan. If the jobs end in this order, no plan with it is better. To
+//! improve the order, we use the order in which the jobs actually end, and we swap neighbours.
+//! After that, we change one price at a time, because no order has optimal prices if two jobs
+//! should end at the same time.
 
 use crate::analysis::power_ends;
 use crate::artifact::cost;
@@ -14,7 +14,7 @@ use crate::workload::{Curve, Pool};
 /// The work limit of the search. A plan for M jobs needs about M³.
 const WORK: f64 = 4e8;
 
-/// The minimum and the maximum number of plans that are tested.
+/// The range of the number of plans that are tested.
 const PLANS: [f64; 2] = [8.0, 4000.0];
 
 pub(super) fn ends(pool: &Pool, rule: &Rule) -> Vec<f64> {

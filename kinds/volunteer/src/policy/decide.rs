@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Dispatch, WorkAhead};
-use crate::workload::{Processor, is_default};
+use crate::workload::Processor;
 
 const TYPES: usize = Processor::ALL.len();
 
@@ -17,7 +17,7 @@ pub struct Request {
     /// The current time \[time\].
     pub now: f64,
     /// The expected time from the end of a job on this host to its report \[time\].
-    #[serde(default, skip_serializing_if = "is_default")]
+    #[serde(default, skip_serializing_if = "is_zero")]
     pub delay: f64,
     /// The state of the host's processors by type: CPU, GPU.
     pub processors: [Host; TYPES],
@@ -25,6 +25,10 @@ pub struct Request {
     pub versions: Vec<UsableVersion>,
     /// Candidate jobs.
     pub jobs: Vec<Candidate>,
+}
+
+fn is_zero(delay: &f64) -> bool {
+    *delay == 0.0
 }
 
 impl Request {

@@ -59,7 +59,7 @@ impl<'a> Engine<'a> {
         let streams = Streams::new(seed, replication);
         let (groups, hosts) = population(campaign, &streams);
         let mut stream = streams.sizes;
-        let sizes = campaign.batches().iter().map(|batch| {
+        let sizes = campaign.batches.iter().map(|batch| {
             stream.leap();
             (Sampler::of(&batch.size), stream.clone())
         });
@@ -75,15 +75,15 @@ impl<'a> Engine<'a> {
             groups,
             store: Store::default(),
             sizes: sizes.collect(),
-            batches: campaign.batches().iter().map(state).collect(),
+            batches: campaign.batches.iter().map(state).collect(),
             active: Vec::new(),
             measures: Measures::default(),
             events: BinaryHeap::new(),
         };
-        for version in campaign.versions() {
+        for version in &campaign.versions {
             engine.at(version.released, Event::Release);
         }
-        for (b, batch) in campaign.batches().iter().enumerate() {
+        for (b, batch) in campaign.batches.iter().enumerate() {
             if batch.jobs.is_some() {
                 engine.at(batch.submitted, Event::Submit(b as u32));
             } else {
@@ -99,7 +99,7 @@ impl<'a> Engine<'a> {
     }
 
     fn await_arrival(&mut self, b: usize) {
-        if let Some(rate) = self.campaign.batches()[b].arrival_rate {
+        if let Some(rate) = self.campaign.batches[b].arrival_rate {
             let next = self.now + self.sizes[b].1.exponential() / rate;
             self.at(next, Event::Submit(b as u32));
         }
@@ -150,7 +150,7 @@ impl<'a> Engine<'a> {
     }
 
     fn submit(&mut self, b: usize) {
-        if let Some(count) = self.campaign.batches()[b].jobs {
+        if let Some(count) = self.campaign.batches[b].jobs {
             self.active.push(b);
             (0..count).for_each(|_| self.create(b));
         } else {
@@ -161,7 +161,7 @@ impl<'a> Engine<'a> {
 
     pub(super) fn create(&mut self, b: usize) {
         let campaign = self.campaign;
-        let own = campaign.batches()[b].application;
+        let own = campaign.batches[b].application;
         let limits = [campaign.quorum(own), campaign.most_instances(own)];
         let (law, stream) = &mut self.sizes[b];
         let size = law.draw(stream);
@@ -195,7 +195,7 @@ impl<'a> Engine<'a> {
 
     fn tick(&mut self, n: u32) {
         if n.is_multiple_of(TICKS) {
-            let (versions, hosts) = (self.campaign.versions(), &self.hosts);
+            let (versions, hosts) = (&self.campaign.versions, &self.hosts);
             let pool = |host: usize, v: usize| &hosts[host].pools[versions[v].processor as usize];
             self.standings.refresh(|host, v| pool(host, v).count > 0);
         }
@@ -213,7 +213,7 @@ impl<'a> Engine<'a> {
     }
 
     pub(super) fn estimate(&mut self, b: usize) {
-        let batch = &self.campaign.batches()[b];
+        let batch = &self.campaign.batches[b];
         let Rule::Dispatch(rule) = &self.rule else {
             return;
         };
@@ -271,7 +271,7 @@ impl<'a> Engine<'a> {
         let (instance, now) = (self.store.instances[n as usize], self.now);
         let job = &self.store.jobs[instance.job as usize];
         let (b, created) = (job.batch, job.created);
-        let batch = &self.campaign.batches()[b];
+        let batch = &self.campaign.batches[b];
         let took = now - instance.sent;
         self.batches[b].outstanding.remove(&n);
         let (change, validated) = self.change(instance.job, |store| store.report(n, now));
@@ -313,7 +313,7 @@ impl<'a> Engine<'a> {
         history.add_turnaround(waited);
         history.add_validation(false);
         let state = &mut self.batches[b];
-        if !self.campaign.batches()[b].is_stream() {
+        if !self.campaign.batches[b].is_stream() {
             state.missed.push(instance.host);
             state.lost.extend(instance.lost.then_some(waited));
         }
@@ -330,7 +330,7 @@ impl<'a> Engine<'a> {
         if *change == Change::None {
             return;
         }
-        let batch = &self.campaign.batches()[b];
+        let batch = &self.campaign.batches[b];
         let state = &mut self.batches[b];
         state.result.given_up += u32::from(*change == Change::GivenUp);
         state.result.done += 1;
@@ -346,13 +346,13 @@ impl<'a> Engine<'a> {
 
     /// Returns the speed of a version on a host, including the time when it is off \[work/time\].
     pub(super) fn speed(&self, h: usize, version: usize) -> f64 {
-        let (host, version) = (&self.hosts[h], &self.campaign.versions()[version]);
+        let (host, version) = (&self.hosts[h], &self.campaign.versions[version]);
         host.pools[version.processor as usize].speed * version.efficiency * host.availability
     }
 
     pub(super) fn measures(self) -> Measures {
         let horizon = self.campaign.horizon();
-        let batches = self.campaign.batches().iter().zip(&self.batches);
+        let batches = self.campaign.batches.iter().zip(&self.batches);
         let results = batches.map(|(batch, state)| {
             let quorum = f64::from(self.campaign.quorum(batch.application));
             let [speed, fastest] = self.speeds(batch.application);
@@ -374,7 +374,7 @@ impl<'a> Engine<'a> {
     /// Returns the total speed for an application if all processors are always on, and the maximum.
     fn speeds(&self, application: usize) -> [f64; 2] {
         let best = Processor::ALL.map(|processor| {
-            let own = self.campaign.versions().iter();
+            let own = self.campaign.versions.iter();
             let own = own.filter(|v| v.application == application && v.processor == processor);
             own.map(|version| version.efficiency).fold(0.0, f64::max)
         });

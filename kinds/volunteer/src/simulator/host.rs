@@ -234,7 +234,7 @@ const CONTACTS: f64 = 1000.0;
 pub(super) fn population(campaign: &Campaign, streams: &Streams) -> (Vec<Group>, Vec<Host>) {
     let mut stream = streams.service.clone();
     let (mut groups, mut hosts) = (Vec::new(), Vec::new());
-    for (n, record) in campaign.record().hosts.iter().enumerate() {
+    for (n, record) in campaign.record.hosts.iter().enumerate() {
         let turns = record.availability.as_ref();
         let group = Group {
             turns: turns.map(|own| [&own.off, &own.on].map(Sampler::of)),

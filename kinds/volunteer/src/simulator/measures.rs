@@ -235,7 +235,7 @@ impl ClaimMeter<Quantity> for Measured<'_> {
         let measured = |run: &Run| match &claim.batch {
             None => run.estimate(claim.quantity),
             Some(name) => {
-                let mut batches = self.campaign.batches().iter();
+                let mut batches = self.campaign.batches.iter();
                 run.makespan(batches.position(|batch| batch.name == *name)?)
             }
         };

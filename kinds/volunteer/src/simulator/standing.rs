@@ -28,8 +28,8 @@ pub(super) struct Percentiles {
 
 impl Percentiles {
     pub(super) fn new(campaign: &Campaign, hosts: usize) -> Self {
-        let versions = campaign.versions().len();
-        let applications = campaign.record().applications.len();
+        let versions = campaign.versions.len();
+        let applications = campaign.record.applications.len();
         Percentiles {
             versions,
             histories: vec![History::default(); hosts * versions],
@@ -48,7 +48,7 @@ impl Percentiles {
 
     /// Activates the versions that have been released, with a copy of the history of the last one.
     pub(super) fn release(&mut self, campaign: &Campaign, now: f64) {
-        let all = campaign.versions();
+        let all = &campaign.versions;
         for (v, version) in all.iter().enumerate() {
             let application = &mut self.applications[version.application];
             let place = &mut application.current[version.processor as usize];
@@ -127,13 +127,15 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
     use crate::policy::MOST_COPIED;
+    use crate::workload::CampaignDocument;
+    use synth_core::document::WorkloadDocument as _;
 
     fn with_two_versions() -> Campaign {
         let text = "kind: volunteer\ntime_unit: h\nhorizon: 500
 hosts: [{name: a, count: 40, cores: 1, speed: 1, buffer: 6}]
 applications: [{name: x, versions: [{name: old, processor: cpu}, {name: new, processor: cpu, released: 100}]}]
 batches: [{name: s, application: x, size: 2, quality: throughput, bound: 150}]\n";
-        Campaign::parse(text, "here").unwrap().workload
+        CampaignDocument::parse(text, "here").unwrap().workload
     }
 
     fn standings(campaign: &Campaign) -> Percentiles {

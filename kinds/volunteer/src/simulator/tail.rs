@@ -31,11 +31,11 @@ impl Engine<'_> {
         };
         let medians: Vec<Option<f64>> = self.batches.iter().map(median).collect();
         let mut sums = vec![(0.0, 0_u32); self.hosts.len()];
-        let applications = self.campaign.record().applications.len();
+        let applications = self.campaign.record.applications.len();
         let mut users = vec![HashSet::new(); applications];
         for (b, state) in self.batches.iter().enumerate() {
             let Some(median) = medians[b] else { continue };
-            let users = &mut users[self.campaign.batches()[b].application];
+            let users = &mut users[self.campaign.batches[b].application];
             users.extend(state.turnarounds.iter().map(|(_, host)| *host));
             let came = state
                 .turnarounds
@@ -50,7 +50,7 @@ impl Engine<'_> {
         let is_fast = |(sum, count): &(f64, u32)| *count > 0 && *sum < f64::from(*count);
         self.fast = sums.iter().map(is_fast).collect();
         for (b, median) in medians.into_iter().enumerate() {
-            let batch = &self.campaign.batches()[b];
+            let batch = &self.campaign.batches[b];
             let users = &users[batch.application];
             let of_fast = users.iter().filter(|host| self.fast[**host as usize]);
             let able = users.len() > ENOUGH && of_fast.count() * 4 > users.len();

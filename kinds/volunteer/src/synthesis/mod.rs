@@ -81,7 +81,7 @@ pub fn synthesize(
     let evidence = Evidence {
         campaigns: run.campaigns.len() as u32,
     };
-    let (record, claims) = (campaign.record().clone(), claims(campaign, &run));
+    let (record, claims) = (campaign.record.clone(), claims(campaign, &run));
     Ok(Synthesis {
         artifact: Artifact::new(record, policy, claims, evidence),
         trials,
@@ -119,7 +119,7 @@ fn measure(
     let competitors = COMPETITORS.into_iter().zip(others);
     rules.extend(competitors.filter(|_| campaigns > 1));
     // A policy file can only contain a dispatch rule that has all fixed parameters of the workload.
-    let own = &campaign.record().policy;
+    let own = &campaign.record.policy;
     let dispatch = |n: usize| match rules[n].1 {
         Rule::Dispatch(rule) => Some(rule).filter(|rule| *rule == rule.with_fixed(own)),
         _ => None,
@@ -163,7 +163,7 @@ fn measure(
 
 fn claims(campaign: &Campaign, run: &Run) -> Vec<Claim> {
     let claim = |quantity, subject, value: f64, method| {
-        let value = (value, campaign.time_unit());
+        let value = (value, &*campaign.record.time_unit);
         Claim::new(quantity, subject, value, method, HoldsFor::default())
     };
     let simulated = |quantity, subject, found: Estimate| Claim {
@@ -223,13 +223,13 @@ pub fn default_rule(campaign: &Campaign) -> Dispatch {
         reserve: true,
         patience: campaign.horizon() / 30.0,
     };
-    rule.with_fixed(&campaign.record().policy)
+    rule.with_fixed(&campaign.record.policy)
 }
 
 /// Returns the bound for rules with a single bound: the largest bound of a stream, or an eighth of
 /// the horizon if there is no stream.
 pub fn fixed_bound(campaign: &Campaign) -> f64 {
-    let streams = campaign.batches().iter().filter(|own| own.is_stream());
+    let streams = campaign.batches.iter().filter(|own| own.is_stream());
     let bounds = streams.map(|own| own.limit);
     bounds.reduce(f64::max).unwrap_or(campaign.horizon() / 8.0)
 }

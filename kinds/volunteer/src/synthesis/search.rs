@@ -32,7 +32,7 @@ pub(super) fn search(
     };
     let start = default_rule(campaign);
     search.measure(start)?;
-    if campaign.batches().iter().all(Batch::is_stream) {
+    if campaign.batches.iter().all(Batch::is_stream) {
         return Ok((search.trials, 0, search.cut));
     }
     let each = search.trials[0].run.events() / 2;
@@ -41,7 +41,7 @@ pub(super) fn search(
         search.trials.clear();
         search.measure(start)?;
     }
-    search.measure(literal(campaign).with_fixed(&campaign.record().policy))?;
+    search.measure(literal(campaign).with_fixed(&campaign.record.policy))?;
     search.tune()?;
     let taken = choose(&search.trials).ok_or(NoPolicy::Interrupted)?;
     Ok((search.trials, taken, search.cut))
@@ -66,7 +66,7 @@ struct Search<'a> {
 
 impl Search<'_> {
     fn tune(&mut self) -> Result<(), NoPolicy> {
-        let fixed = &self.campaign.record().policy;
+        let fixed = &self.campaign.record.policy;
         // The first percentile is only used without a deadline, and the reserve only with one.
         let has_afap = self.campaign.has(&[Quality::Afap]);
         let first = fixed.first_percentile.is_none() && has_afap;

@@ -2,21 +2,20 @@
 //!
 //! # Prices
 //!
-//! Let `a_1 ≤ a_2 ≤ …` be the prices, and let `V(x) = Σ a_k x_(k)`, where the remaining sizes are
-//! in descending order. If there are `k` jobs, the value of `V` decreases at most at the rate
-//! `max Σ_{i ≤ k} a_i s(θ_i)`, where `s` is the best of the speedups. The cost increases at least
-//! at the rate `U_k`, which is the sum of the `k` smallest weights. If the maximum is at most `U_k`
-//! for each `k`, then `V` of the sizes is a lower bound on the cost of any policy. By weak duality,
-//! the maximum is at most `νN + Σ max_θ (a_i s(θ) − νθ)` for any rent `ν`.
+//! Let `a_1 ≤ a_2 ≤ …` be the prices, and let `V(x) = Σ a_k x_(k)` for the remaining sizes in
+//! descending order. With `k` jobs, `V` decreases at most at the rate `max Σ_{i ≤ k} a_i s(θ_i)`,
+//! where `s` is the best of the speedups, and the cost increases at least at the rate `U_k`, the
+//! sum of the `k` smallest weights. If the maximum is at most `U_k` for each `k`, then `V` of the
+//! sizes is a lower bound on the cost of any policy. By weak duality, the maximum is at most `νN +
+//! Σ max_θ (a_i s(θ) − νθ)` for any rent `ν`.
 //!
 //! # Rents
 //!
 //! If the rent of a server is `ν(t) ≥ 0`, the cost of a policy is at least the sum of the minimum
-//! costs of the individual jobs with this rent, minus `N ∫ν`. If the job `i` ends at time `T`, its
-//! cost is at least `w_i T + max_a (a x_i − ∫_0^T g_i(a, ν))`, where
-//! `g_i(a, ν) = max_θ (a s_i(θ) − νθ)`. If the rent is constant in an interval that starts at `t`,
-//! then for any `a` the cost is at least `a x_i + w_i t − ∫_0^t g_i − max(0, g_i − w_i)·length` for
-//! all `T` in the interval.
+//! costs of the single jobs with this rent, minus `N ∫ν`. If the job `i` ends at time `T`, its cost
+//! is at least `w_i T + max_a (a x_i − ∫_0^T g_i(a, ν))`, where `g_i(a, ν) = max_θ (a s_i(θ) −
+//! νθ)`. If the rent is constant in an interval that starts at `t` and contains `T`, the cost is at
+//! least `a x_i + w_i t − ∫_0^t g_i − max(0, g_i − w_i)·length` for any `a`.
 
 use super::thirds;
 use crate::artifact::Rent;
@@ -24,8 +23,8 @@ use crate::workload::{Curve, Job, Pool};
 
 const HALVINGS: usize = 52;
 
-/// Returns the lower bound that follows from the prices, which start with the largest job, or an
-/// error if they are too high.
+/// Returns the lower bound from the prices, the largest job first, or an error if they are too
+/// high.
 pub(super) fn least_cost(pool: &Pool, prices: &[f64], near: f64) -> Result<f64, String> {
     let mut weights: Vec<f64> = pool.jobs().iter().map(|job| job.weight).collect();
     weights.sort_by(f64::total_cmp);
@@ -57,8 +56,8 @@ pub(super) fn least_cost(pool: &Pool, prices: &[f64], near: f64) -> Result<f64, 
     Ok(sizes.zip(prices).map(|(size, price)| size * price).sum())
 }
 
-/// Returns an upper bound on the worth of the work per unit of time at these prices, where each job
-/// has the best of its speedups. The first guess `rent` is replaced by the best rent.
+/// Returns an upper bound on the worth of the work per unit of time, where each job has a price and
+/// the best of its speedups. The first guess `rent` is replaced by the best rent.
 pub(super) fn most_worth<'a, J>(servers: f64, rent: &mut f64, jobs: impl Fn() -> J) -> f64
 where
     J: Iterator<Item = (f64, &'a [Curve])>,

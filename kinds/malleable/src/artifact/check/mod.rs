@@ -1,4 +1,4 @@
-//! The checker of a policy file. It does not use the code of the synthesis to check the claims.
+//! The checker of a policy file, which does not use the code of the synthesis.
 
 mod bound;
 mod online;

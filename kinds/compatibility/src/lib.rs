@@ -20,13 +20,10 @@
 //! use synth_core::document::WorkloadDocument as _;
 //!
 //! let document = "
-//! kind: compatibility
-//! servers: [{name: own-1, rate: 1}, {name: own-2, rate: 1}, {name: shared, rate: 1}]
-//! classes:
-//!   - {name: one, servers: [own-1, shared], arrival_rate: 0.9}
-//!   - {name: two, servers: [own-2, shared], arrival_rate: 0.9}
-//! mean_size: 1
-//! ";
+//! {kind: compatibility, mean_size: 1,
+//!  servers: [{name: own-1, rate: 1}, {name: own-2, rate: 1}, {name: shared, rate: 1}],
+//!  classes: [{name: one, servers: [own-1, shared], arrival_rate: 0.9},
+//!            {name: two, servers: [own-2, shared], arrival_rate: 0.9}]}";
 //! let cluster = ClusterDocument::parse(document, "example")?.workload;
 //! assert!((analysis::load(&cluster).load - 0.6).abs() < 1e-9);
 //! let response = analysis::means(&cluster)?.response(&cluster);

@@ -55,7 +55,7 @@ pub fn load(cluster: &Cluster) -> Load {
     Load { load, margin }
 }
 
-/// Computes the mean values of a workload whose load is less than 1.
+/// Computes the means of a workload whose load is less than 1.
 ///
 /// # Errors
 /// Returns an error if the number of sets is too large, or if the sums overflow.

@@ -38,7 +38,7 @@ pub struct Measures {
     pub utilization: Vec<f64>,
     /// The same values with confidence intervals.
     #[serde(skip)]
-    pub busy: Vec<Estimate>,
+    pub(crate) busy: Vec<Estimate>,
     /// The number of interruptions per unit of time.
     pub interruption_frequency: Option<Estimate>,
 }

@@ -35,14 +35,13 @@ pub(super) struct Tuned {
 /// How the number of interruptions was selected.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tuning {
-    /// The tolerance of the [`Options`].
-    pub tolerance: f64,
+    pub(crate) tolerance: f64,
     /// The simulated size distribution. It has a larger variance if the sizes are exponential.
-    pub size: SizeDistribution,
+    pub(crate) size: SizeDistribution,
     /// The relative amount by which the mean response time with the selected number exceeds
     /// balanced fairness, or `None` if no run has converged.
-    pub excess: Option<f64>,
-    /// This is `true` if `excess` is not larger than the tolerance.
+    pub(crate) excess: Option<f64>,
+    /// Whether `excess` is not larger than the tolerance.
     pub is_within_tolerance: bool,
 }
 
@@ -51,7 +50,7 @@ const LADDER: [f64; 15] = [
     0.0, 1.0, 2.0, 3.0, 5.0, 7.0, 10.0, 14.0, 20.0, 30.0, 40.0, 60.0, 80.0, 120.0, 160.0,
 ];
 
-/// The relative precision of each run, as a fraction of the tolerance.
+/// The precision of each run, as a fraction of the tolerance.
 const PRECISION: f64 = 0.3;
 
 /// The number of runs among which the events are divided.

@@ -40,13 +40,12 @@ impl Cluster {
         &self.servers
     }
 
-    /// Returns the classes (K). This is empty if the servers are drawn for each job.
+    /// Returns the classes (K), or none if the servers are drawn for each job.
     pub fn classes(&self) -> &[Class] {
         &self.classes
     }
 
-    /// Returns how the servers are drawn for each job, or `None` if there are classes.
-    pub fn assignment(&self) -> Option<&AssignmentRecord> {
+    pub(crate) fn assignment(&self) -> Option<&AssignmentRecord> {
         self.record.assignment.as_ref()
     }
 
@@ -60,18 +59,18 @@ impl Cluster {
     }
 
     /// Returns the total arrival rate `λ` \[1/time\].
-    pub fn arrival_rate(&self) -> f64 {
+    pub(crate) fn arrival_rate(&self) -> f64 {
         self.arrival_rates().iter().sum()
     }
 
     /// Returns the service rates `μ_s = C_s/σ` (S) \[jobs/time\].
-    pub fn service_rates(&self) -> Vec<f64> {
+    pub(crate) fn service_rates(&self) -> Vec<f64> {
         let rate = |server: &Server| server.rate.value() / self.size().mean();
         self.servers.iter().map(rate).collect()
     }
 
     /// Returns the name of each class, or a single name if the servers are drawn for each job.
-    pub fn names(&self) -> Vec<&str> {
+    pub(crate) fn names(&self) -> Vec<&str> {
         let all = self.assignment().map(|_| ALL_JOBS);
         let classes = self.classes.iter().map(|class| &*class.name);
         classes.chain(all).collect()
@@ -111,8 +110,7 @@ impl Cluster {
             .collect()
     }
 
-    /// Returns a copy where all arrival rates are multiplied by `factor`, which must be finite and
-    /// greater than 0, or `None` if a rate is out of the range of numbers.
+    /// Returns a copy with all arrival rates times `factor` > 0, or `None` if one is out of range.
     pub fn scaled(&self, factor: f64) -> Option<Self> {
         let mut record = self.record.clone();
         let arriving = record.classes.iter_mut().map(|own| &mut own.arrival_rate);

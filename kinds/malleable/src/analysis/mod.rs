@@ -44,12 +44,10 @@ pub(crate) fn power_ends(pool: &Pool, prices: &[f64], p: f64) -> Vec<f64> {
     ends
 }
 
-/// Returns a lower bound on the mean response time of any policy: the minimum if the limit of N
-/// servers only has to hold on average.
-///
-/// In this relaxation, all jobs use the same number of servers `k`, with `λE[S] k/s(k) = N`, or as
-/// many as they can use. By weak duality with a constant rent, the bound is also valid for policies
-/// that know all arrivals in advance.
+/// Returns a lower bound on the mean response time: the minimum if N only limits the mean number of
+/// busy servers. All jobs then use the same number `k`, with `λE[S] k/s(k) = N`, or as many as they
+/// can use. By weak duality with a constant rent, the bound is also valid for policies that know
+/// all arrivals in advance.
 pub fn relaxation(stream: &Stream) -> f64 {
     let curve = stream.curve();
     let most = curve.cap.min(stream.servers());

@@ -13,14 +13,12 @@ use crate::workload::Pool;
 /// The maximum number of jobs for which all orders are searched.
 pub(crate) const MOST: usize = 8;
 
-/// The maximum number of partial orders that are extended.
-const CONTINUED: usize = 4000;
+const MOST_EXTENDED: usize = 4000;
 
 /// A partial order, from the last job to end.
 struct PartialOrder<'a> {
     prices: Prices<'a>,
     placed: Vec<usize>,
-    /// The cost of the placed jobs, and the lower bound on the cost of all jobs.
     known: f64,
     least: f64,
 }
@@ -35,7 +33,7 @@ pub(crate) fn over_orders(pool: &Pool, enough: f64) -> f64 {
     };
     // The key begins with the bound. Nonnegative numbers have the same order as their bits.
     let mut open = BTreeMap::from([((0, 0, 0), first)]);
-    for n in 1..=CONTINUED {
+    for n in 1..=MOST_EXTENDED {
         let Some((_, cheapest)) = open.pop_first() else {
             break;
         };

@@ -128,7 +128,6 @@ impl Online {
         by_job(jobs.len(), &order, &in_order)
     }
 
-    /// Returns the servers from the largest job, for one curve and weight.
     fn alike(&self, jobs: &[ActiveJob<'_>], servers: f64, known: &mut Known) -> Vec<f64> {
         let Some(job) = jobs.first() else {
             return Vec::new();
@@ -176,8 +175,7 @@ fn equal(jobs: &[ActiveJob<'_>], servers: f64) -> Vec<f64> {
     level(jobs, servers, |_, level| level)
 }
 
-/// Returns the fraction `(W_i/W_m)^c − (W_{i−1}/W_m)^c` for job `i` with `c = 1/(1 − p)`, up to its
-/// cap.
+/// Returns the fractions `(W_i/W_m)^c − (W_{i−1}/W_m)^c` with `c = 1/(1 − p)`, up to the caps.
 fn power(p: f64, jobs: &[ActiveJob<'_>], servers: f64) -> Vec<f64> {
     let c = 1.0 / (1.0 - p);
     let all: f64 = jobs.iter().map(|job| job.weight).sum();
@@ -242,8 +240,7 @@ fn level(jobs: &[ActiveJob<'_>], servers: f64, asks: impl Fn(usize, f64) -> f64)
 
 const REACH: usize = 120;
 
-/// Divides the servers so that the ratio of efficiency to remaining time, `s(k)²/(kx)`, is the same
-/// for all jobs that get servers.
+/// Divides the servers so that `s(k)²/(kx)` is the same for all jobs that get servers.
 fn hell(jobs: &[ActiveJob<'_>], servers: f64) -> Vec<f64> {
     let falls = |job: &ActiveJob<'_>| ratio_power(job).is_none_or(|power| power < 0.0);
     if !jobs.iter().any(falls) {

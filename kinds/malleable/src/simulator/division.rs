@@ -22,8 +22,7 @@ pub(super) struct Division<'a> {
     /// The jobs, from the largest remaining work.
     jobs: Vec<Job>,
     now: f64,
-    /// The time at which the next job ends, and its index.
-    end: (f64, usize),
+    next_end: (f64, usize),
     violation: Option<String>,
 }
 
@@ -42,7 +41,7 @@ impl<'a> Division<'a> {
             speeds: Vec::new(),
             jobs: Vec::new(),
             now: 0.0,
-            end: (f64::INFINITY, 0),
+            next_end: (f64::INFINITY, 0),
             violation: None,
         }
     }
@@ -71,7 +70,7 @@ impl<'a> Division<'a> {
         for (job, speed) in self.jobs.iter_mut().zip(speeds) {
             job.rate = *speed;
         }
-        self.end = (f64::INFINITY, 0);
+        self.next_end = (f64::INFINITY, 0);
         let mut running = 0;
         for (place, job) in self.jobs.iter_mut().enumerate() {
             if job.rate > 0.0 {
@@ -81,8 +80,8 @@ impl<'a> Division<'a> {
                 }
                 // Because of rounding, the remaining work can be negative.
                 let end = self.now + job.left.max(0.0) / job.rate;
-                if end < self.end.0 {
-                    self.end = (end, place);
+                if end < self.next_end.0 {
+                    self.next_end = (end, place);
                 }
             }
         }
@@ -123,12 +122,12 @@ impl Discipline for Division<'_> {
     }
 
     fn next(&mut self) -> f64 {
-        self.end.0
+        self.next_end.0
     }
 
     fn happen(&mut self, now: f64, gauges: &mut QueueIntegrals) -> Option<Departure> {
         self.advance(now);
-        let job = self.jobs.remove(self.end.1);
+        let job = self.jobs.remove(self.next_end.1);
         self.divide(gauges);
         Some(Departure {
             class: 0,

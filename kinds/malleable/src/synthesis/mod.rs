@@ -8,8 +8,8 @@ mod tests;
 mod tuning;
 
 pub use knob::{Tunable, tuned};
-pub(crate) use plan::best_plan;
-pub use plan::{Open, Planned};
+pub use plan::Planned;
+pub(crate) use plan::{Open, best_plan};
 pub use tuning::Tuned;
 
 use std::sync::Arc;

@@ -17,15 +17,14 @@ pub struct Planned {
     pub evidence: Evidence,
     /// A lower bound on the cost of any plan.
     pub least: f64,
-    /// The method that was used for the lower bound.
-    pub method: Method,
+    pub(crate) method: Method,
     /// The reason why there is no formula for the optimal plan, or `None` if this plan is optimal.
-    pub open: Option<Open>,
+    pub(crate) open: Option<Open>,
 }
 
 /// The reason why there is no formula for the optimal plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Open {
+pub(crate) enum Open {
     /// A job has a larger weight than another job, but is also larger.
     FavoursLarge,
     /// The speedups or the caps of the jobs are different.

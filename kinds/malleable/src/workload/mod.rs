@@ -7,8 +7,8 @@ mod speedup;
 pub(crate) mod tests;
 
 pub use document::{ArrivalsRecord, JobRecord, PoolDocument, SizesRecord};
-pub(super) use speedup::bisect;
-pub use speedup::{Curve, Speedup, SpeedupRecord};
+pub use speedup::{Curve, SpeedupRecord};
+pub(crate) use speedup::{Speedup, bisect};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -43,8 +43,7 @@ pub enum Workload {
 }
 
 impl Workload {
-    /// Returns the document.
-    pub fn record(&self) -> &PoolDocument {
+    pub(crate) fn record(&self) -> &PoolDocument {
         match self {
             Workload::Pool(pool) => &pool.record,
             Workload::Stream(stream) => &stream.record,
@@ -61,8 +60,7 @@ pub struct Stream {
 }
 
 impl Stream {
-    /// Returns the number of servers N > 0.
-    pub fn servers(&self) -> f64 {
+    pub(crate) fn servers(&self) -> f64 {
         self.record.servers.value()
     }
 
@@ -71,19 +69,17 @@ impl Stream {
         &self.curve
     }
 
-    /// Returns the arrival rate `λ` \[1/time\].
-    pub fn arrival_rate(&self) -> f64 {
+    pub(crate) fn arrival_rate(&self) -> f64 {
         let arrivals = self.record.arrivals.as_ref().map(|own| own.rate.value());
         arrivals.expect("a stream is made of a document with arrivals")
     }
 
-    /// Returns the size distribution of the jobs \[work\].
-    pub fn size(&self) -> &SizeDistribution {
+    pub(crate) fn size(&self) -> &SizeDistribution {
         &self.size
     }
 
     /// Returns the load `ρ = λE[S]/N`, the fraction of busy servers if each job has only one.
-    pub fn load(&self) -> f64 {
+    pub(crate) fn load(&self) -> f64 {
         self.arrival_rate() * self.size().mean() / self.servers()
     }
 
@@ -100,9 +96,8 @@ impl Stream {
         vec![class.demanding(vec![self.size().mean() / self.most_work() / mean_size])]
     }
 
-    /// Returns the stream with the arrival rate multiplied by `factor`, or `None` if the rate is
-    /// then out of the range of numbers.
-    pub fn scaled(&self, factor: f64) -> Option<Self> {
+    /// Returns the stream with `factor` times the arrival rate, or `None` if it is out of range.
+    pub(crate) fn scaled(&self, factor: f64) -> Option<Self> {
         let rate = Decimal::new(self.arrival_rate() * factor);
         let rate = rate.filter(|rate| *rate > Decimal::ZERO)?;
         let mut scaled = self.clone();
@@ -135,8 +130,7 @@ pub struct Job {
 }
 
 impl Pool {
-    /// Returns the number of servers N > 0.
-    pub fn servers(&self) -> f64 {
+    pub(crate) fn servers(&self) -> f64 {
         self.record.servers.value()
     }
 
@@ -150,8 +144,7 @@ impl Pool {
         &self.jobs
     }
 
-    /// Returns the curve of the job `i`.
-    pub fn curve(&self, i: usize) -> &Curve {
+    pub(crate) fn curve(&self, i: usize) -> &Curve {
         &self.curves[self.jobs[i].curve]
     }
 
@@ -176,8 +169,7 @@ impl Pool {
         Pool::of(record).unwrap_or_else(|| self.clone())
     }
 
-    /// Returns the pool with other random sizes if they are random: the seed increases by
-    /// `further`.
+    /// Returns the pool with other sizes if they are random: the seed increases by `further`.
     pub fn redrawn(&self, further: u64) -> Self {
         let mut record = self.record.clone();
         if let Some(SizesRecord::Pareto { seed, .. }) = &mut record.sizes {

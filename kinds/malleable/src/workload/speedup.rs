@@ -28,14 +28,11 @@ pub enum SpeedupRecord {
     Table(Vec<[Decimal; 2]>),
 }
 
-/// A concave speedup.
+/// A speedup that has been checked. It is concave.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Speedup {
-    /// `s(k) = k^p`, where p is in (0, 1].
+pub(crate) enum Speedup {
     Power(f64),
-    /// `s(k) = k/((1 − f)k + f)`, where f is in (0, 1].
     Amdahl(f64),
-    /// `s(k) = ln(1 + αk)/ln(1 + α)`, α > 0.
     Logarithm(f64),
     /// Points `(k, s)` from (0, 0) with decreasing slopes, constant after the last one.
     Table(Vec<(f64, f64)>),
@@ -222,13 +219,12 @@ impl Speedup {
 /// The speedup of a job, together with its limits.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Curve {
-    /// The speedup without limits.
-    pub speedup: Speedup,
+    pub(crate) speedup: Speedup,
     /// The maximum number of servers that the job can use, or ∞ if there is no limit.
-    pub cap: f64,
+    pub(crate) cap: f64,
     /// Whether the job can only use a whole number of servers. Between two numbers, the speed is
     /// interpolated, because the job can alternate between them.
-    pub whole: bool,
+    pub(crate) whole: bool,
 }
 
 impl Curve {
@@ -318,8 +314,7 @@ impl Curve {
         (low, high)
     }
 
-    /// Returns the smallest number of servers for which the speed is `rate`, or `None` if there is
-    /// no such number.
+    /// Returns the smallest number of servers for which the speed is `rate`, if there is one.
     pub(crate) fn servers_for(&self, rate: f64) -> Option<f64> {
         let smooth = self.speedup.servers_for(rate)?;
         let mut servers = smooth;

@@ -132,8 +132,7 @@ fn check_capacity(claim: &Claim, campaign: &Campaign, findings: &mut Findings) {
     findings.stands("", CAPACITY);
 }
 
-/// Returns the amount of correct work of a group per unit of time while it is on \[work/time\],
-/// where each processor uses the best version for any batch.
+/// Returns the correct work of a group per unit of time while it is on, with the best versions.
 fn rate_while_on(hosts: &HostsRecord, campaign: &Campaign) -> f64 {
     let right = (1.0 - hosts.error.value()) * (1.0 - hosts.vanish.value());
     let of = |processor: Processor| {

@@ -17,12 +17,12 @@ pub enum Rule {
     Dispatch(Dispatch),
     /// Jobs are sent to any host, with a bound \[time\] or with the deadline of the batch.
     Fixed(f64),
-    /// This is the same as `Fixed`, but the last jobs of a batch are only sent to fast hosts, and
-    /// again if they are slow (BOINC, 2025).
+    /// The same, but the last jobs of a batch are only sent to fast hosts, and again if they are
+    /// slow (BOINC, 2025).
     Tail(f64),
 }
 
-/// The events that are not events of a host. If the time is the same, they are in this order.
+/// The events that are not events of a host, in the order for events at the same time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Event {
     Release,
@@ -34,7 +34,7 @@ pub(super) enum Event {
 }
 
 /// The number of ticks between two updates of the percentiles.
-pub const TICKS: u32 = 24;
+pub(crate) const TICKS: u32 = 24;
 
 pub(super) struct Engine<'a> {
     pub campaign: &'a Campaign,
@@ -111,8 +111,8 @@ impl<'a> Engine<'a> {
         }
     }
 
-    /// Runs until the end of the campaign, or until `stopped` returns `true` for the number of
-    /// events. Returns `true` if the end was reached.
+    /// Runs until the end of the campaign, or until `stopped` is true for the number of events.
+    /// Returns `true` if the end was reached.
     pub(super) fn run(&mut self, stopped: impl Fn(u64) -> bool) -> bool {
         const LOOKS: u64 = 1 << 14;
         let end = self.campaign.horizon();
@@ -337,7 +337,7 @@ impl<'a> Engine<'a> {
         state.left -= 1;
         state.news += 1;
         if state.left == 0 && !batch.is_stream() {
-            // If some jobs were given up, the batch is never completed.
+            // A batch with jobs that were given up is never completed.
             let is_whole = state.result.given_up == 0;
             state.result.makespan = is_whole.then_some(self.now - batch.submitted);
             self.active.retain(|own| *own != b);

@@ -1,7 +1,6 @@
-//! Processes the requests of the hosts, one batch at a time.
-//!
-//! The decision for a job only depends on its batch and on whether it has already been sent to this
-//! host. If a job is refused for any other reason, this is also the decision for the whole batch.
+//! Processes the requests of the hosts, one batch at a time: the decision for a job only depends on
+//! its batch and on whether it has already been sent to this host, so that any other refusal holds
+//! for the whole batch.
 
 use super::engine::{Engine, Event, Rule};
 use super::host::Task;
@@ -191,7 +190,7 @@ impl Engine<'_> {
             sent: self.now,
         };
         let instance = self.change(job, |store| store.send(instance));
-        // This makes sure that we do not give up an instance that is just in time.
+        // An instance that is just in time must not be given up.
         let used = self.store.uses[instance as usize];
         self.at(deadline * (1.0 + 1e-9), Event::Deadline(instance, used));
         let state = &mut self.batches[b];

@@ -17,13 +17,11 @@ pub(super) struct Job {
     quorum: u32,
     correct: u32,
     wrong: u32,
-    /// The number of instances that wait to be sent.
     pub unsent: u32,
     /// The number of instances that were sent and have not been given up.
     out: u32,
-    /// The number of instances so far, including those that have not been sent.
+    /// The number of instances so far, sent or not, and its maximum.
     pub total: u32,
-    /// The maximum number of instances.
     pub most: u32,
     pub done: bool,
     /// The number of instances that can still be returned.
@@ -66,7 +64,7 @@ pub(super) struct Instance {
     pub right: bool,
     pub lost: bool,
     pub late: bool,
-    /// This is `true` if its host has finished it, although it was lost.
+    /// Whether its host has finished it, although it was lost.
     pub gone: bool,
     pub sent: f64,
 }
@@ -87,7 +85,7 @@ pub(super) struct Store {
     pub jobs: Vec<Job>,
     free_jobs: Vec<u32>,
     pub instances: Vec<Instance>,
-    /// The use count of each slot, which is needed to recognize a deadline that is out of date.
+    /// The use count of each slot, to recognize a deadline that is out of date.
     pub uses: Vec<u32>,
     free_instances: Vec<u32>,
     next: u64,
@@ -148,7 +146,7 @@ impl Store {
         if job.done {
             return (Change::None, vec![own]);
         }
-        // If the quorum is one, a result does not need another result for its validation.
+        // If the quorum is one, no other result is needed for the validation.
         if job.quorum == 1 && !instance.right {
             return (job.refill(), vec![own]);
         }

@@ -1,12 +1,12 @@
-//! This module uses simulations to tune the parameters of the dispatch rule. The claims are
-//! measured in campaigns that are held out.
+//! Tunes the parameters of the dispatch rule by simulation, with claims from held-out campaigns.
 
 mod search;
 #[cfg(test)]
 mod tests;
 mod trial;
 
-pub use trial::{Trial, against, front};
+pub use trial::Trial;
+pub(crate) use trial::against;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -27,7 +27,7 @@ pub struct Synthesis {
     pub artifact: Artifact,
     /// All trials.
     pub trials: Vec<Trial>,
-    /// This is `true` if the budget was used before all trials were done.
+    /// Whether the budget was used before all trials were done.
     pub cut: bool,
     /// The measured values of the policy.
     pub run: Run,
@@ -36,10 +36,9 @@ pub struct Synthesis {
 }
 
 /// The name of the tuned rule if a competing rule was selected, which was significantly better.
-pub const TUNED: &str = "tuned";
+pub(crate) const TUNED: &str = "tuned";
 
-/// The competing rules.
-pub const COMPETITORS: [&str; 3] = ["fixed", "boinc-2025", "literal"];
+pub(crate) const COMPETITORS: [&str; 3] = ["fixed", "boinc-2025", "literal"];
 
 /// A competing rule, compared with the selected one.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -50,8 +49,8 @@ pub struct Competitor {
     pub makespan: Option<Estimate>,
     /// The relative number of instances per job.
     pub instances: Option<Estimate>,
-    /// The difference of its cost, relative to the makespans of the selected rule. If it is
-    /// negative, this rule is better. If a batch is not done, it counts as done at the end of the
+    /// The difference of its cost, relative to the makespans of the selected rule, which is
+    /// negative if this rule is better. Batches that are not done count as done at the end of the
     /// campaign.
     pub excess: Option<Estimate>,
 }
@@ -95,9 +94,9 @@ const CAMPAIGNS: u64 = 8;
 
 const ROUNDS: u64 = 4;
 
-/// Measures the tuned rule on a set of campaigns. If the budget is large enough, its competitors
-/// are measured on the same campaigns. If one of them is significantly better, it is selected, and
-/// all rules are measured again on campaigns that are held out (except for the last round).
+/// Measures the tuned rule and, if the budget is large enough, its competitors on the same
+/// campaigns. If one of them is significantly better, it is selected, and all rules are measured
+/// again on campaigns that are held out (except for the last round).
 fn measure(
     campaign: &Campaign,
     tuned: &Trial,
@@ -118,7 +117,7 @@ fn measure(
     let mut rules = vec![(TUNED, Rule::Dispatch(tuned.rule))];
     let competitors = COMPETITORS.into_iter().zip(others);
     rules.extend(competitors.filter(|_| campaigns > 1));
-    // A policy file can only contain a dispatch rule that has all fixed parameters of the workload.
+    // A policy file can only contain a dispatch rule with all fixed parameters of the workload.
     let own = &campaign.record.policy;
     let dispatch = |n: usize| match rules[n].1 {
         Rule::Dispatch(rule) => Some(rule).filter(|rule| *rule == rule.with_fixed(own)),
@@ -192,8 +191,7 @@ fn claims(campaign: &Campaign, run: &Run) -> Vec<Claim> {
 pub struct Options {
     /// The maximum number of events that can be used by the search.
     pub events: u64,
-    /// The number of campaigns for the claims, which must be at least 2. By default, it depends on
-    /// the number of events, from 2 to 8.
+    /// The number of campaigns for the claims, at least 2, or 2 to 8 depending on the events.
     pub campaigns: Option<u32>,
     /// The seed.
     pub seed: u64,

@@ -1,4 +1,4 @@
-//! This module searches for the best parameters by changing one parameter at a time.
+//! Searches for the best parameters by changing one parameter at a time.
 
 use std::sync::atomic::Ordering;
 
@@ -15,8 +15,7 @@ const TIGHT: [f64; 2] = [75.0, 99.0];
 
 const TRIALS: u64 = 23;
 
-/// Returns the trials, the index of the selected one, and `true` if the budget was used before all
-/// trials were done.
+/// Returns the trials, the index of the selected one, and whether the budget was too small for all.
 pub(super) fn search(
     campaign: &Campaign,
     options: &Options,

@@ -32,7 +32,7 @@ fn tuned_policies_are_valid_and_faster_than_competitors() {
     let (campaign, synthesized) = synthesized(TEXT);
     Checked::check(synthesized.artifact.clone()).unwrap();
     let chosen = trial::choose(&synthesized.trials).unwrap();
-    assert!(front(&synthesized.trials)[chosen] && synthesized.trials.len() > 20);
+    assert!(trial::front(&synthesized.trials)[chosen] && synthesized.trials.len() > 20);
     for own in &synthesized.competitors[..2] {
         let is_above = own
             .makespan

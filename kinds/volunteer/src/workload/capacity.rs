@@ -46,8 +46,7 @@ pub enum Shortage {
     },
 }
 
-/// The parts of the minimum time until the last report that is needed \[time\]: until the release,
-/// on the processor, while the host is off, and until the report.
+/// A minimum time until a report \[time\]: until the release, on the processor, off, and reporting.
 pub type LeastTime = [f64; 4];
 
 const NO_PROCESSOR: &str = "no host has a processor for any version of its application that is released before the end of the campaign";
@@ -69,8 +68,7 @@ impl Campaign {
     }
 
     /// Returns each group of hosts that can run one of these applications on a type of processor,
-    /// with the number of processors, their speed, and the maximum efficiency of a version that is
-    /// released before the end of the campaign.
+    /// with the number of processors, their speed, and the best efficiency of a version in time.
     fn usable(
         &self,
         of: &[usize],

@@ -6,16 +6,16 @@
 //! descending order. With `k` jobs, `V` decreases at most at the rate `max Σ_{i ≤ k} a_i s(θ_i)`,
 //! where `s` is the best of the speedups, and the cost increases at least at the rate `U_k`, the
 //! sum of the `k` smallest weights. If the maximum is at most `U_k` for each `k`, then `V` of the
-//! sizes is a lower bound on the cost of any policy. By weak duality, the maximum is at most `νN +
-//! Σ max_θ (a_i s(θ) − νθ)` for any rent `ν`.
+//! sizes is a lower bound for any policy. By weak duality, the maximum is at most
+//! `νN + Σ max_θ (a_i s(θ) − νθ)` for any rent `ν`.
 //!
 //! # Rents
 //!
 //! If the rent of a server is `ν(t) ≥ 0`, the cost of a policy is at least the sum of the minimum
 //! costs of the single jobs with this rent, minus `N ∫ν`. If the job `i` ends at time `T`, its cost
-//! is at least `w_i T + max_a (a x_i − ∫_0^T g_i(a, ν))`, where `g_i(a, ν) = max_θ (a s_i(θ) −
-//! νθ)`. If the rent is constant in an interval that starts at `t` and contains `T`, the cost is at
-//! least `a x_i + w_i t − ∫_0^t g_i − max(0, g_i − w_i)·length` for any `a`.
+//! is at least `w_i T + max_a (a x_i − ∫_0^T g_i(a, ν))` with `g_i(a, ν) = max_θ (a s_i(θ) − νθ)`.
+//! If the rent is constant in an interval that starts at `t` and contains `T`, the cost is at least
+//! `a x_i + w_i t − ∫_0^t g_i − max(0, g_i − w_i)·length` for any `a`.
 
 use super::thirds;
 use crate::artifact::Rent;
@@ -23,8 +23,7 @@ use crate::workload::{Curve, Job, Pool};
 
 const HALVINGS: usize = 52;
 
-/// Returns the lower bound from the prices, the largest job first, or an error if they are too
-/// high.
+/// Returns the bound from the prices, the largest job first, or an error if they are too high.
 pub(super) fn least_cost(pool: &Pool, prices: &[f64], near: f64) -> Result<f64, String> {
     let mut weights: Vec<f64> = pool.jobs().iter().map(|job| job.weight).collect();
     weights.sort_by(f64::total_cmp);
@@ -97,7 +96,6 @@ pub(super) fn least_makespan(pool: &Pool, time: f64, near: f64) -> Result<(), St
     enough.map_or(Ok(()), |n| Err(why(n)))
 }
 
-/// Returns the lower bound that follows from the rents.
 pub(super) fn least_with_rents(pool: &Pool, rents: &[Rent]) -> f64 {
     let mut before = 0.0;
     let paid = |rent: &Rent| rent.rent * (rent.until - std::mem::replace(&mut before, rent.until));

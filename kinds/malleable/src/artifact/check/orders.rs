@@ -3,8 +3,7 @@
 //! Let `a_1, a_2, …` be prices, from the last job to end. If, for each `k`, the work of the last
 //! `k` jobs is worth at most `W_k` per unit of time, then the cost of a plan with this order is at
 //! least `Σ a_k x_k`. Each price is the largest one for which this is true, found by bisection. A
-//! job has a lower price in the next place than in a later one, so a partial order has a bound,
-//! too.
+//! partial order has a bound, too, as a job has a lower price in the next place than in later ones.
 
 use super::bound::most_worth;
 use crate::workload::Pool;

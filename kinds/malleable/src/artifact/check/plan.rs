@@ -246,7 +246,6 @@ pub fn cost(pool: &Pool, quantity: Quantity, ends: &[f64]) -> f64 {
     }
 }
 
-/// Checks the claim that the cost is at most this fraction above the minimum.
 fn gap(evidence: &Evidence, claim: &Claim, pool: &Pool, ends: &[f64]) -> Result<(), String> {
     let (value, Evidence { prices, rents, .. }) = (claim.value, evidence);
     let cost = cost(pool, pool.objective().quantity(), ends);

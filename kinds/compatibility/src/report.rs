@@ -87,14 +87,12 @@ fn stability(cluster: &Cluster, artifact: &Artifact) -> String {
         let places = (0..all.len()).filter(|i| tight.contains(&all[*i].name));
         let [classes, servers] = bottleneck(cluster, &places.collect::<Vec<_>>());
         let all_servers = servers.len() == cluster.servers().len();
-        let what = match (classes.len() == all.len(), all_servers) {
+        let all_classes = classes.len() == all.len();
+        let [classes, servers] = [classes, servers].map(|names| list(&names));
+        let what = match (all_classes, all_servers) {
             (true, true) => "all servers together".to_string(),
-            (true, false) => format!("the servers {} together", list(&servers)),
-            (false, _) => format!(
-                "the servers {} for the jobs of {}",
-                list(&servers),
-                list(&classes)
-            ),
+            (true, false) => format!("the servers {servers} together"),
+            (false, _) => format!("the servers {servers} for the jobs of {classes}"),
         };
         text += &format!(". Bottleneck: {what}");
     }

@@ -51,7 +51,7 @@ impl Rules for Compatibility {
     /// A rule, and the sizes that it is simulated with.
     type Rule = (Rule, Trial);
 
-    const RULES: &'static str = RULES;
+    const RULES: &'static str = include_str!("rules.txt").trim_ascii_end();
 
     fn rule(name: &str, _: Option<&Cluster>) -> Result<Self::Rule, String> {
         let (name, trial) = split_trial(name);
@@ -65,7 +65,7 @@ impl Rules for Compatibility {
             ("fcfs", None) => Rule::Fair(0.0),
             ("random-ps", None) => Rule::RandomPs,
             ("shortest-ps", None) => Rule::ShortestPs,
-            _ => return Err(no_rule(name, RULES)),
+            _ => return Err(no_rule(name, Self::RULES)),
         };
         Ok((rule, trial))
     }
@@ -212,8 +212,6 @@ impl Queueing for Cluster {
         report::besides(self)
     }
 }
-
-const RULES: &str = include_str!("rules.txt").trim_ascii_end();
 
 fn sized(cluster: &Cluster, trial: Trial) -> Cluster {
     cluster.with_sizes(trial.distribution(cluster.size()))

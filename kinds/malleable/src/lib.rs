@@ -34,7 +34,7 @@
 
 pub mod analysis;
 pub mod artifact;
-pub mod policies;
+mod policies;
 pub mod policy;
 mod report;
 pub mod simulator;

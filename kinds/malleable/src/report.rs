@@ -139,11 +139,8 @@ fn jobs_of_plan(pool: &Pool, planned: &Planned) -> Section {
 }
 
 pub(crate) fn online(stream: &Stream, synthesized: &OnlineSynthesis) -> Report {
-    let (tuned, time, least) = (
-        &synthesized.tuned,
-        &stream.record.time_unit,
-        synthesized.least,
-    );
+    let (tuned, least) = (&synthesized.tuned, synthesized.least);
+    let time = &stream.record.time_unit;
     let (about, load) = (of_stream(stream), number(stream.load()));
     let mut report = Report::from(format!(
         "{about}: load λE[S]/N = {load}. heSRPT with urgency {} and background {}.",

@@ -187,11 +187,9 @@ impl Kind for Malleable {
             }
             Workload::Stream(stream) => stream,
         };
-        let typed = [
-            ("--draws", extras.draws > 1),
-            ("--exponents", !extras.exponents.is_empty()),
-        ];
-        if let Some((name, _)) = typed.into_iter().find(|(_, is_typed)| *is_typed) {
+        let draws = (extras.draws > 1).then_some("--draws");
+        let exponents = (!extras.exponents.is_empty()).then_some("--exponents");
+        if let Some(name) = draws.or(exponents) {
             return refuse(format!(
                 "{name} applies only to jobs that are all present at the start, but here the jobs arrive over time: leave it out"
             ));
@@ -248,13 +246,13 @@ fn redrawn(pool: &Pool, seed: u64) -> Pool {
     pool.redrawn(seed.wrapping_sub(1))
 }
 
-fn pools(
+fn compare_pool(
     pool: &Pool,
     comparing: &Comparing<'_>,
     extras: &ComparisonArgs,
-    over_loads: Option<&str>,
-) -> VerbResult<Vec<Pool>> {
-    if let Some(name) = over_loads {
+    caller: &mut Caller<'_>,
+) -> VerbResult<Outcomes> {
+    if let Some(name) = caller.over_loads(comparing) {
         return refuse(format!(
             "{name} applies only to jobs that arrive, but here all jobs are present at the start: leave it out, or use --exponents to compare speedups k^p"
         ));
@@ -266,16 +264,7 @@ fn pools(
         );
     }
     let draw = |n| redrawn(pool, seed.wrapping_add(n));
-    Ok((0..draws).map(draw).collect())
-}
-
-fn compare_pool(
-    pool: &Pool,
-    comparing: &Comparing<'_>,
-    extras: &ComparisonArgs,
-    caller: &mut Caller<'_>,
-) -> VerbResult<Outcomes> {
-    let pools = pools(pool, comparing, extras, caller.over_loads(comparing))?;
+    let pools: Vec<Pool> = (0..draws).map(draw).collect();
     let policies = NamedPolicy::<Malleable>::resolve_all(comparing, None)?;
     caller.notify(Notice::Interruptible);
     let (exponents, quantity) = (&extras.exponents, pool.objective().quantity());

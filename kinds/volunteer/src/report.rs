@@ -52,9 +52,8 @@ fn steps(rule: &Dispatch, time: &str) -> Vec<String> {
     let each = |n: u32| format!(", which gets at most {n} such jobs per processor");
     let each = rule.first_each.map_or(String::new(), each);
     let quantile = |q: f64| format!("the {} quantile", knob(q));
-    let quantile = rule
-        .quantile
-        .map_or("the expected quantile of the last result".into(), quantile);
+    let of_last = "the expected quantile of the last result".into();
+    let quantile = rule.quantile.map_or(of_last, quantile);
     let [first, tight] = [rule.first_percentile, rule.tight_percentile].map(knob);
     let [from, to] = [rule.patience, 2.0 * rule.patience].map(number);
     let mut steps = vec![
@@ -114,11 +113,9 @@ fn batches(campaign: &Campaign, run: &Run) -> Section {
     table!("", batches, (n, batch) => {
         "batch" => &batch.name,
         format!("makespan [{time}]") => run.makespan(n),
-        format!("first estimate [{time}]") => run.of_batch(n, |own| own.first_estimate),
+        format!("first estimate [{time}]") => run.mean(n, |own| own.first_estimate),
         "done" => format!("{} of {}", run.finished(n), run.campaigns.len()),
-        "instances per job [1]" => run.of_batch(n, |own| {
-            Some(own.sent as f64 / f64::from(batch.jobs.unwrap_or(1)))
-        }),
+        "instances per job [1]" => run.mean(n, |own| Some(own.sent as f64 / f64::from(own.jobs?))),
     })
 }
 

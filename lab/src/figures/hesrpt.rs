@@ -5,8 +5,9 @@ use std::ops::Range;
 use super::curve::{BLUE, Curve, Figure, GREEN, Kind, ORANGE, PURPLE, Panel, VERMILLION, axis};
 use super::{DrawnFigures, FigureResult, PaperFinding};
 use synth::document::WorkloadDocument as _;
+use synth::kind::Rules as _;
+use synth::malleable::Malleable;
 use synth::malleable::artifact::{Quantity, cost};
-use synth::malleable::policies;
 use synth::malleable::workload::{Pool, PoolDocument, Workload};
 use synth::simulation::median;
 
@@ -31,7 +32,7 @@ pub(super) fn figure4(events: u64) -> FigureResult<DrawnFigures> {
     for p in EXPONENTS {
         let pools: Vec<Pool> = (0..draws).map(|n| own.redrawn(n).with_power(p)).collect();
         for (points, (_, _, name)) in points.iter_mut().zip(rules) {
-            let rule = policies::rule(name)?;
+            let rule = Malleable::rule(name, None)?;
             let flow = |pool: &Pool| -> FigureResult<f64> {
                 let course = rule.execute(name, pool, false)?;
                 Ok(cost(pool, Quantity::FlowTime, &course.ends))

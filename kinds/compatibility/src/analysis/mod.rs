@@ -95,12 +95,11 @@ impl Means {
     }
 }
 
-/// Returns `E[T]` if each job runs on `degree` random servers with the rate `service_rate`, or ∞ if
-/// the system is not stable (K. Gardner et al., Redundancy-d, Operations Research 65(4), 2017,
-/// theorem 1).
+/// Returns `E[T]` if each job runs on `degree` random servers, or ∞ if the system is not stable (K.
+/// Gardner et al., Redundancy-d, Operations Research 65(4), 2017, theorem 1). The arrival rate of
+/// the jobs that can only use `n` given servers is `λ C(n, d)/C(S, d)`.
 fn random_assignment(servers: u32, service_rate: f64, degree: u32, arrival_rate: f64) -> f64 {
     let term = |n: u32| {
-        // The arrival rate of the jobs that can only use `n` given servers is `λ C(n, d)/C(S, d)`.
         let factors = (0..degree).map(|k| f64::from(n - k) / f64::from(servers - k));
         let part: f64 = factors.product();
         let free = f64::from(n) * service_rate - arrival_rate * part;

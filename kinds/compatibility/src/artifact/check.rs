@@ -20,6 +20,8 @@ const SUMS: Grounds =
     Grounds::Derived("the other recursion over sets, or the same one in forward mode");
 const BY_LITTLE: Grounds = Grounds::Derived("Little's law");
 const SLICE: Grounds = Grounds::Derived("the mean size divided by the number of interruptions");
+const TOO_MANY_SETS: Grounds =
+    Grounds::Trusted("the number of sets is too large to compute the value again");
 const SIMULATED: Grounds = Grounds::Judged(
     "the interval is around a positive number; `synth simulate` tries to refute it",
 );
@@ -146,16 +148,10 @@ fn claims(artifact: &Artifact, cluster: &Cluster, findings: &mut Findings) {
     // If the load is 1 or more, the sums do not exist.
     let sound = findings.is_clear("evidence");
     let means = sound.then(|| means(cluster)).flatten();
-    let mut seen = HashSet::new();
+    let (time, mut seen) = (&cluster.record.time_unit, HashSet::new());
     for (n, own) in artifact.claims.iter().enumerate() {
         let path = format!("claims[{n}]");
-        if own.check_plain(
-            &path,
-            &known,
-            &cluster.record.time_unit,
-            &mut seen,
-            findings,
-        ) {
+        if own.check_plain(&path, &known, time, &mut seen, findings) {
             let load = artifact.evidence.load;
             findings.within(path, |f| claim(own, load, cluster, means.as_ref(), f));
         }
@@ -177,21 +173,15 @@ fn malformed(claim: &Claim) -> Option<&'static str> {
     }
 }
 
-fn claim(
-    claim: &Claim,
-    load: f64,
-    cluster: &Cluster,
-    means: Option<&Means>,
-    findings: &mut Findings,
-) {
+fn claim(claim: &Claim, load: f64, cluster: &Cluster, means: Option<&Means>, f: &mut Findings) {
     if let Some(why) = malformed(claim) {
-        return findings.add("", why);
+        return f.add("", why);
     }
     if claim.quantity == Quantity::Load {
         if claim.value != load {
-            findings.differs("value", claim.value, load);
+            f.differs("value", claim.value, load);
         }
-        return findings.stands("", CUT_AND_FLOW);
+        return f.stands("", CUT_AND_FLOW);
     }
     let own = matches!(
         claim.quantity,
@@ -199,24 +189,21 @@ fn claim(
     );
     if claim.method == Method::Simulated {
         if claim.value <= 0.0 || own && unmet(&claim.holds_for, cluster).any() {
-            findings.add("value", "this value cannot be the result of a simulation");
+            f.add("value", "this value cannot be the result of a simulation");
         }
-        return findings.stands("", SIMULATED);
+        return f.stands("", SIMULATED);
     }
     // The policy is only known to have these means if the sizes are exponential.
     if own && claim.holds_for.sizes.is_none() {
         let expected = "`exponential`, because the value is not known for other size distributions";
-        return findings.differs("holds_for.sizes", "absent", expected);
+        return f.differs("holds_for.sizes", "absent", expected);
     }
     match means.and_then(|means| expected(claim, cluster, means)) {
         Some((expected, by)) if is_close(claim.value, expected, NEAR_MEANS) => {
-            findings.stands("", by);
+            f.stands("", by);
         }
-        Some((expected, _)) => findings.differs("value", claim.value, expected),
-        None => findings.stands(
-            "",
-            Grounds::Trusted("the number of sets is too large to compute the value again"),
-        ),
+        Some((expected, _)) => f.differs("value", claim.value, expected),
+        None => f.stands("", TOO_MANY_SETS),
     }
 }
 

@@ -16,7 +16,6 @@ pub(super) struct Means {
 const MOST: usize = 22;
 const MOST_OF_DEARER: usize = 14;
 
-/// Returns the means of a stable workload, or `None` if the number of sets is too large.
 pub(super) fn means(cluster: &Cluster) -> Option<Means> {
     let (rates, arriving) = (cluster.service_rates(), cluster.arrival_rates());
     if let Some(assignment) = cluster.assignment() {
@@ -131,8 +130,8 @@ impl Part {
         Some(())
     }
 
-    /// Computes `D_i(T) = [G(T) 1{S_i ⊆ T} + Σ_s μ_s D_i(T∖s)] / (μ(T) − λ(T))`. Then
-    /// `E[x_i] = λ_i D_i/G` for the set of all servers.
+    /// Computes `E[x_i] = λ_i D_i/G` for the set of all servers, where
+    /// `D_i(T) = [G(T) 1{S_i ⊆ T} + Σ_s μ_s D_i(T∖s)] / (μ(T) − λ(T))`.
     fn by_servers(&self) -> (Vec<f64>, Vec<f64>) {
         let (serving, count) = (&self.serving, self.servers.len());
         let own = |k: usize| {

@@ -1,11 +1,10 @@
 //! A virtual queue: each server works on the first compatible job in the queue (algorithm 1 of the
 //! balanced-fairness paper).
 //!
-//! A job that is being served can be interrupted at a random time and moved to the end of the
-//! queue, without losing its progress. Without interruptions, each server is first come, first
-//! served; with many of them, it is close to balanced fairness. The times are drawn by the caller.
-//! They must be exponential with the mean `θ/C_s` for the server `s`, which is the same as an
-//! exponential amount of work of the job with the mean `θ`.
+//! A job that is being served can be interrupted and moved to the end of the queue, without losing
+//! its progress. Without interruptions, each server is first come, first served; with many of them,
+//! it is close to balanced fairness. The caller draws the times, exponential with the mean `θ/C_s`
+//! for the server `s`, which is the same as an exponential amount of work with the mean `θ`.
 //!
 //! Each server has its own queue in the order of the virtual queue, because a job goes to the end
 //! of all its queues at once. The old entries of a job that has been moved are ignored. The time
@@ -48,7 +47,6 @@ struct Server {
 
 #[derive(Clone, Debug, Default)]
 struct Entry {
-    /// This changes each time the job leaves the queue or is moved to the end.
     ticket: u32,
     servers: Vec<u32>,
 }

@@ -156,13 +156,16 @@ fn simulated(cluster: &Cluster, run: &Run, quantities: [Quantity; 2]) -> Vec<Cla
     });
     let all = (Subject::ALL, [run.mean_response, run.mean_number]);
     let claim = |subject, quantity, measured: Estimate| {
-        let (value, always) = (
-            (measured.mean, &*cluster.record.time_unit),
-            HoldsFor::default(),
-        );
+        let value = (measured.mean, &*cluster.record.time_unit);
         Claim {
             half_width: Some(measured.half_width),
-            ..Claim::new(quantity, subject, value, Method::Simulated, always)
+            ..Claim::new(
+                quantity,
+                subject,
+                value,
+                Method::Simulated,
+                HoldsFor::default(),
+            )
         }
     };
     let claims = [all].into_iter().chain(each).flat_map(|(subject, both)| {

@@ -86,7 +86,7 @@ pub(super) fn tune(
     let (interruptions, tuning, last) = match (options.interruptions, response) {
         (Some(requested), _) if exponential => (requested, None, None),
         (Some(requested), _) => (requested, None, Some(trials.run(requested)?)),
-        (None, Some(response)) => trials.smallest_sufficient(response)?,
+        (None, Some(response)) => trials.smallest(response)?,
         // If the mean is not known, use a number for which the size distribution hardly matters.
         (None, None) => (if load.load < 0.5 { 5.0 } else { 20.0 }, None, None),
     };
@@ -105,12 +105,9 @@ struct Trials<'a, H> {
 }
 
 impl<H: FnMut(&str, Progress)> Trials<'_, H> {
-    /// Returns the smallest number that is within the tolerance, otherwise the largest number for
-    /// which the run has converged, or a guess if there is none.
-    fn smallest_sufficient(
-        &mut self,
-        fair: f64,
-    ) -> Result<(f64, Option<Tuning>, Option<Run>), String> {
+    /// Returns the smallest number within the tolerance, or the largest whose run has converged, or
+    /// a guess.
+    fn smallest(&mut self, fair: f64) -> Result<(f64, Option<Tuning>, Option<Run>), String> {
         let most = fair * (1.0 + self.options.tolerance);
         let is_near = |run: &Run| run.mean_response.is_some_and(|e| e.mean <= most);
         let mut tried: Vec<(usize, Run)> = Vec::new();

@@ -88,7 +88,7 @@ impl ClusterDocument {
         for (i, class) in self.classes.iter().enumerate() {
             let (rate, mut at) = (class.arrival_rate.value(), at.entry("classes", i));
             at.number("arrival_rate", rate, 0.0..=f64::MAX, CLASS_RATE);
-            self.check_servers_of(class, &rates, &mut at);
+            self.check_class(class, &rates, &mut at);
         }
         let mut classes = self.classes.iter();
         if !self.classes.is_empty() && classes.all(|class| class.arrival_rate == Decimal::ZERO) {
@@ -98,13 +98,13 @@ impl ClusterDocument {
         }
     }
 
-    fn check_servers_of(
+    fn check_class(
         &self,
-        class: &ClassRecord,
+        own: &ClassRecord,
         rates: &HashMap<&str, Decimal>,
         at: &mut FaultsAt<'_>,
     ) {
-        let ClassRecord { name, servers, .. } = class;
+        let ClassRecord { name, servers, .. } = own;
         let mut seen = HashSet::new();
         for (n, server) in servers.iter().enumerate() {
             let mut at = at.entry("servers", n);
@@ -178,11 +178,9 @@ impl ClusterDocument {
         let mut classes = Vec::new();
         let mut used = HashSet::new();
         for (i, class) in self.classes.iter().enumerate() {
-            if class.arrival_rate == Decimal::ZERO {
-                let message = format!(
-                    "class `{}` is ignored, because its arrival rate is 0",
-                    class.name
-                );
+            let (name, arrival_rate) = (&class.name, class.arrival_rate);
+            if arrival_rate == Decimal::ZERO {
+                let message = format!("class `{name}` is ignored, because its arrival rate is 0");
                 let help = "set its arrival_rate to a number that is greater than 0 if it should not be ignored";
                 let place = place!("classes", i, "arrival_rate");
                 warnings.push(Fault::new(place, message, help));
@@ -193,9 +191,9 @@ impl ClusterDocument {
             own.sort_unstable();
             used.extend(own.iter().copied());
             classes.push(Class {
-                name: class.name.clone(),
+                name: name.clone(),
                 servers: own,
-                arrival_rate: class.arrival_rate,
+                arrival_rate,
             });
         }
         let unused = servers.iter().enumerate();

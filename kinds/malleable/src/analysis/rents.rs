@@ -34,12 +34,9 @@ pub(crate) fn ascend(pool: &Pool, mut rents: Vec<Rent>) -> (f64, Vec<Rent>) {
 /// Returns the lower bound, and the demand in each interval as the number of servers times time.
 fn evaluate(pool: &Pool, rents: &[Rent]) -> (f64, Vec<f64>) {
     let mut used = vec![0.0; rents.len()];
-    let mut before = 0.0;
-    let intervals = rents.iter().map(|Rent { until, rent }| {
-        let length = until - before;
-        before = *until;
-        (length, *rent)
-    });
+    let starts = std::iter::once(0.0).chain(rents.iter().map(|own| own.until));
+    let intervals = rents.iter().zip(starts);
+    let intervals = intervals.map(|(own, start)| (own.until - start, own.rent));
     let intervals: Vec<(f64, f64)> = intervals.collect();
     let earned = |(length, rent): &(f64, f64)| pool.servers() * rent * length;
     let mut least = -intervals.iter().map(earned).sum::<f64>();

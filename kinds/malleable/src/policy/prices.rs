@@ -107,12 +107,11 @@ pub(crate) fn prices(curves: &[&Curve], weights: &[f64], servers: f64) -> Vec<f6
         .collect()
 }
 
-/// Computes the prices of the jobs, one job at a time.
+/// Computes the prices of the jobs, one job at a time. The sum of their weights is `due`.
 #[derive(Clone, Debug)]
 pub(crate) struct Prices<'a> {
     servers: f64,
     jobs: Vec<Asks<'a>>,
-    /// The sum of the weights.
     due: f64,
 }
 

@@ -108,7 +108,7 @@ pub struct Execution {
     pub phases: Vec<Phase>,
 }
 
-/// Executes a pool until all jobs have ended. The result includes the phases if `keep` is `true`.
+/// Executes a pool until all jobs have ended, and returns the phases only if `keep` is `true`.
 pub fn execute(pool: &Pool, dividing: Dividing<'_>, keep: bool) -> Execution {
     let jobs = pool.jobs();
     let mut left: Vec<f64> = jobs.iter().map(|job| job.size).collect();

@@ -5,8 +5,7 @@ use crate::policy::{Rule, Sharing, ascending, by_job, makespan, power_prices, pr
 use crate::simulator::{Dividing, Execution, execute};
 use crate::workload::{Objective, Pool};
 
-/// The maximum number of jobs for which a policy file contains the table of stages.
-const TABLED: usize = 64;
+const MOST_JOBS_WITH_STAGES: usize = 64;
 
 /// A plan, together with a lower bound.
 #[derive(Clone, Debug)]
@@ -113,17 +112,15 @@ fn searched(pool: &Pool, open: Open, by_prices: Option<(f64, Vec<f64>)>) -> Plan
     planned
 }
 
-/// The maximum number of jobs for which the plan is compared with these rules.
-const COMPARED: usize = 2000;
+const MOST_COMPARED: usize = 2000;
 
-/// The rules that are compared with the plan.
 pub(super) const SIMPLE_RULES: [Sharing; 3] = [Sharing::Equi, Sharing::Srpt, Sharing::HeLrpt];
 
 /// Returns the given plan, or a simple rule if its cost is lower and it can be used for this pool.
 pub(super) fn or_simple_rule(pool: &Pool, mut best: (Rule, Vec<f64>)) -> (Rule, Vec<f64>) {
     let cost = |ends: &[f64]| cost(pool, pool.objective().quantity(), ends);
     let rules = SIMPLE_RULES.into_iter().map(Dividing::Sharing);
-    for dividing in rules.filter(|_| pool.jobs().len() <= COMPARED) {
+    for dividing in rules.filter(|_| pool.jobs().len() <= MOST_COMPARED) {
         if cost(&execute(pool, dividing, false).ends) >= cost(&best.1) {
             continue;
         }
@@ -174,7 +171,7 @@ fn stages(pool: &Pool, rule: &Rule, ends: &[f64]) -> Vec<Vec<f64>> {
     order.sort_by(|&i, &j| ends[i].total_cmp(&ends[j]));
     let near = |two: &[usize]| ends[two[1]] - ends[two[0]] <= 1e-9 * ends[two[1]];
     let together = order.windows(2).any(near);
-    if order.len() > TABLED || together || matches!(rule, Rule::Phases(_)) {
+    if order.len() > MOST_JOBS_WITH_STAGES || together || matches!(rule, Rule::Phases(_)) {
         return Vec::new();
     }
     // For prices, the division does not depend on the time.

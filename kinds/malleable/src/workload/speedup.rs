@@ -79,16 +79,12 @@ fn table(points: &[[Decimal; 2]], warnings: &mut Vec<Fault>) -> Result<Speedup, 
     let mut all: Vec<(f64, f64)> = Vec::new();
     for (i, [servers, speed]) in points.iter().enumerate() {
         let (k, s) = (servers.value(), speed.value());
-        let before = all.last().copied().unwrap_or_default();
+        let (least, top) = all.last().copied().unwrap_or_default();
         let message = match (k, s) {
             (0.0, 0.0) if i == 0 => continue,
             (0.0, _) if i == 0 => format!("s(0) is {s}, but a job without servers does not run"),
-            _ if k <= before.0 => format!(
-                "the point for {k} servers is after the point for {}",
-                before.0
-            ),
-            _ if s < before.1 => {
-                let (least, top) = before;
+            _ if k <= least => format!("the point for {k} servers is after the point for {least}"),
+            _ if s < top => {
                 format!("the speedup falls from {top} on {least} servers to {s} on {k}")
             }
             _ if s <= 0.0 => format!("the speedup on {k} servers is {s}, expected a number > 0"),

@@ -1,16 +1,13 @@
 //! The expected completion time of a batch, `C(B)`, from the turnaround of its results.
-//!
-//! Results that have not arrived yet are censored, so the distribution of the turnaround is the
-//! Kaplan–Meier estimator (J. American Statistical Association 53, 1958), and the distribution of
-//! all results of the application beyond the longest result.
 
 /// The number of remaining observations below which the estimator is too noisy to use.
 const FEWEST: usize = 10;
 
 /// Returns `F⁻¹(q)`, the turnaround \[time\] of a fraction `q` of the results of a batch, where
-/// `0 < q < 1`, from the turnaround of each result and the age of each instance without a result.
+/// `0 < q < 1`. Instances without a result are censored at their age, so this is the Kaplan–Meier
+/// estimator (J. American Statistical Association 53, 1958).
 ///
-/// Beyond the time at which fewer than ten of them are left, where a single one would change the
+/// Beyond the time at which fewer than ten of both are left, where a single one would change the
 /// estimate too much, the sorted sample `others` is used, or the longest known time.
 pub(crate) fn turnaround(
     came: impl IntoIterator<Item = f64>,

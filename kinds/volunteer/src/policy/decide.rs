@@ -282,8 +282,7 @@ impl Decider<'_> {
     }
 
     fn is_literal(&self) -> bool {
-        self.rule
-            .is_some_and(|rule| rule.queued == WorkAhead::Tight)
+        matches!(self.rule, Some(rule) if rule.queued == WorkAhead::Tight)
     }
 
     fn test(&self, job: &Candidate, usable: &UsableVersion, earliest: f64) -> Verdict {
@@ -356,25 +355,24 @@ pub fn decide(rule: &Dispatch, request: &Request) -> Vec<Answer> {
         delay: request.delay,
         processors: request.processors,
     };
-    let mut verdicts = vec![Verdict::Refused(Refusal::NoVersion); request.jobs.len()];
+    let unseen = |job: &Candidate| Answer {
+        id: job.id,
+        verdict: Verdict::Refused(Refusal::NoVersion),
+    };
+    let mut answers: Vec<Answer> = request.jobs.iter().map(unseen).collect();
     let mut sent = HashSet::new();
     for is_first in [true, false] {
-        for (job, verdict) in request.jobs.iter().zip(&mut verdicts) {
-            if matches!(verdict, Verdict::Sent { .. }) {
+        for (job, answer) in request.jobs.iter().zip(&mut answers) {
+            if matches!(answer.verdict, Verdict::Sent { .. }) {
                 continue;
             }
             let had = job.had || sent.contains(&job.id);
             let candidate = Candidate { had, ..*job };
-            *verdict = decider.consider(&candidate, &request.versions, is_first);
-            if matches!(verdict, Verdict::Sent { .. }) {
+            answer.verdict = decider.consider(&candidate, &request.versions, is_first);
+            if matches!(answer.verdict, Verdict::Sent { .. }) {
                 sent.insert(job.id);
             }
         }
     }
-    let answers = request.jobs.iter().zip(verdicts);
-    let answer = |(job, verdict): (&Candidate, _)| Answer {
-        id: job.id,
-        verdict,
-    };
-    answers.map(answer).collect()
+    answers
 }

@@ -106,10 +106,8 @@ impl State {
             return;
         }
         let came = self.turnarounds.iter().map(|(took, _)| *took);
-        let awaited = self
-            .outstanding
-            .iter()
-            .map(|n| now - instances[*n as usize].sent);
+        let age = |n: &u32| now - instances[*n as usize].sent;
+        let awaited = self.outstanding.iter().map(age);
         let awaited = awaited.chain(self.lost.iter().copied());
         let quantile = rule.quantile.unwrap_or_else(|| last_of(self.left));
         self.turnaround = Some(turnaround(came, awaited, quantile, others));

@@ -337,7 +337,6 @@ impl<'a> Engine<'a> {
         state.left -= 1;
         state.news += 1;
         if state.left == 0 && !batch.is_stream() {
-            // A batch with jobs that were given up is never completed.
             let is_whole = state.result.given_up == 0;
             state.result.makespan = is_whole.then_some(self.now - batch.submitted);
             self.active.retain(|own| *own != b);

@@ -144,7 +144,6 @@ pub(super) struct Host {
     pub contact: f64,
     pub on: bool,
     pub next_switch: f64,
-    /// The time of the next request, or ∞.
     pub next_request: f64,
     pub last_request: f64,
     /// The time until which its jobs have been advanced.

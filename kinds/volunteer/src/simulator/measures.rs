@@ -169,14 +169,10 @@ impl Run {
     }
 
     pub(crate) fn makespan(&self, batch: usize) -> Option<Estimate> {
-        self.of_batch(batch, |own| own.makespan)
+        self.mean(batch, |own| own.makespan)
     }
 
-    pub(crate) fn of_batch(
-        &self,
-        n: usize,
-        of: impl Fn(&BatchResult) -> Option<f64>,
-    ) -> Option<Estimate> {
+    pub(crate) fn mean(&self, n: usize, of: fn(&BatchResult) -> Option<f64>) -> Option<Estimate> {
         estimate(self.campaigns.iter().map(|own| of(&own.batches[n])))
     }
 

@@ -92,13 +92,7 @@ pub(super) struct Store {
 }
 
 impl Store {
-    pub(super) fn create(
-        &mut self,
-        batch: usize,
-        size: f64,
-        now: f64,
-        [quorum, most]: [u32; 2],
-    ) -> u32 {
+    pub(super) fn create(&mut self, batch: usize, size: f64, now: f64, limits: [u32; 2]) -> u32 {
         let index = self.free_jobs.pop().unwrap_or_else(|| {
             self.jobs.push(Job::default());
             (self.jobs.len() - 1) as u32
@@ -107,6 +101,7 @@ impl Store {
         let job = &mut self.jobs[index as usize];
         let mut hosts = std::mem::take(&mut job.hosts);
         hosts.clear();
+        let [quorum, most] = limits;
         *job = Job {
             batch,
             id: self.next,

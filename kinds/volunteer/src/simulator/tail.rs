@@ -36,10 +36,8 @@ impl Engine<'_> {
             let Some(median) = medians[b] else { continue };
             let users = &mut users[self.campaign.batches[b].application];
             users.extend(state.turnarounds.iter().map(|(_, host)| *host));
-            let came = state
-                .turnarounds
-                .iter()
-                .map(|(took, host)| (*host, took / median));
+            let came = state.turnarounds.iter();
+            let came = came.map(|(took, host)| (*host, took / median));
             let missed = state.missed.iter().map(|host| (*host, MISSED));
             for (host, own) in came.chain(missed) {
                 let (sum, count) = &mut sums[host as usize];

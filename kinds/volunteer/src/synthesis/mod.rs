@@ -109,11 +109,8 @@ fn measure(
         (options.events / all).min(CAMPAIGNS) as u32
     });
     let bound = fixed_bound(campaign);
-    let others = [
-        Rule::Fixed(bound),
-        Rule::Tail(bound),
-        Rule::Dispatch(literal(campaign)),
-    ];
+    let literal = Rule::Dispatch(literal(campaign));
+    let others = [Rule::Fixed(bound), Rule::Tail(bound), literal];
     let mut rules = vec![(TUNED, Rule::Dispatch(tuned.rule))];
     let competitors = COMPETITORS.into_iter().zip(others);
     rules.extend(competitors.filter(|_| campaigns > 1));

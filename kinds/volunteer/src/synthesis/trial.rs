@@ -40,7 +40,7 @@ impl Trial {
         costs.then_with(|| self.burden().cmp(&other.burden()))
     }
 
-    /// Returns the difference from another trial for each objective and campaign, the cost first.
+    /// Returns the difference for each objective and campaign, the cost first.
     fn less(&self, other: &Trial) -> Vec<Vec<f64>> {
         let costs = self.costs.iter().zip(&other.costs);
         let mut all = vec![costs.map(|(a, b)| a - b).collect::<Vec<f64>>()];

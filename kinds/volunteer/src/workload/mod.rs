@@ -80,12 +80,10 @@ impl Campaign {
         self.batches.iter().map(|batch| batch.application).collect()
     }
 
-    /// Returns the number of results of an application that must agree.
     pub(crate) fn quorum(&self, application: usize) -> u32 {
         self.record.applications[application].quorum
     }
 
-    /// Returns the maximum number of instances for each job of an application.
     pub(crate) fn most_instances(&self, application: usize) -> u32 {
         let own = &self.record.applications[application];
         let usual = own.quorum.saturating_mul(3).saturating_add(5);
@@ -102,7 +100,6 @@ impl Batch {
         self.quality == Quality::Throughput
     }
 
-    /// Returns `true` if this is a stream that always has more jobs.
     pub(crate) fn is_endless(&self) -> bool {
         self.is_stream() && self.arrival_rate.is_none()
     }
@@ -120,7 +117,6 @@ impl HostsRecord {
         turns.map_or(1.0, |own| own.on.mean() / (own.on.mean() + own.off.mean()))
     }
 
-    /// Returns the number of processors of this type on each host.
     pub(crate) fn processors(&self, processor: Processor) -> u32 {
         match processor {
             Processor::Cpu => self.cores,

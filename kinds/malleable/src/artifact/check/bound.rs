@@ -27,9 +27,9 @@ const HALVINGS: usize = 52;
 pub(super) fn least_cost(pool: &Pool, prices: &[f64], near: f64) -> Result<f64, String> {
     let mut weights: Vec<f64> = pool.jobs().iter().map(|job| job.weight).collect();
     weights.sort_by(f64::total_cmp);
-    let mut due = 0.0;
-    let mut rent = prices[0];
-    let mut powers = 0.0;
+    let jobs = prices.iter().map(|price| (*price, pool.curves()));
+    let jobs: Vec<(f64, &[Curve])> = jobs.collect();
+    let (mut due, mut rent, mut powers) = (0.0, prices[0], 0.0);
     for (k, weight) in weights.iter().enumerate() {
         due += weight;
         let worth = match pool.curves() {
@@ -39,9 +39,7 @@ pub(super) fn least_cost(pool: &Pool, prices: &[f64], near: f64) -> Result<f64, 
                 powers += (prices[k] / most).powf(1.0 / (1.0 - p));
                 most * pool.servers().powf(p) * f64::powf(powers, 1.0 - p)
             }
-            curves => most_worth(pool.servers(), &mut rent, || {
-                prices[..=k].iter().map(|price| (*price, curves))
-            }),
+            _ => most_worth(pool.servers(), &mut rent, &jobs[..=k]),
         };
         // If the first sums of powers underflow, the worth is far below the limit.
         if worth > due * (1.0 + near) {
@@ -57,10 +55,7 @@ pub(super) fn least_cost(pool: &Pool, prices: &[f64], near: f64) -> Result<f64, 
 
 /// Returns an upper bound on the worth of the work per unit of time, where each job has a price and
 /// the best of its speedups. The first guess `rent` is replaced by the best rent.
-pub(super) fn most_worth<'a, J>(servers: f64, rent: &mut f64, jobs: impl Fn() -> J) -> f64
-where
-    J: Iterator<Item = (f64, &'a [Curve])>,
-{
+pub(super) fn most_worth(servers: f64, rent: &mut f64, jobs: &[(f64, &[Curve])]) -> f64 {
     let gain = |(price, curves): (f64, &[Curve]), rent: f64| {
         let each = curves.iter().map(|curve| {
             let k = curve.demand(rent / price).0.min(servers);
@@ -68,7 +63,7 @@ where
         });
         each.fold((0.0, 0.0), |a, b| if b.0 > a.0 { b } else { a })
     };
-    let taken = |rent: f64| jobs().map(|job| gain(job, rent).1).sum::<f64>();
+    let taken = |rent: f64| jobs.iter().map(|job| gain(*job, rent).1).sum::<f64>();
     let (mut low, mut high) = (*rent, *rent);
     while taken(high) > servers {
         high *= 2.0;
@@ -83,7 +78,7 @@ where
         *end = middle;
     }
     *rent = high;
-    high * servers + jobs().map(|job| gain(job, high).0).sum::<f64>()
+    high * servers + jobs.iter().map(|job| gain(*job, high).0).sum::<f64>()
 }
 
 /// Checks that the jobs need at least all servers to end before this time.

@@ -80,7 +80,6 @@ impl OrderSearch<'_> {
         let curve = |i| std::slice::from_ref(self.pool.curve(i));
         let priced: Vec<_> = priced.map(|(i, price)| (price, curve(i))).collect();
         let highest = priced.iter().map(|own| own.0).fold(1e-300, f64::max);
-        let jobs = || priced.iter().copied();
-        most_worth(self.pool.servers(), &mut { highest }, jobs)
+        most_worth(self.pool.servers(), &mut { highest }, &priced)
     }
 }

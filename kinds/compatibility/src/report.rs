@@ -70,9 +70,9 @@ pub(crate) fn summary(cluster: &Cluster, synthesized: &Synthesis) -> Report {
     let tuning = synthesized.tuning.as_ref();
     let tuned = tuning.map_or(String::new(), |own| tuned(cluster, own));
     report.summary.push(interruptions(artifact) + &tuned);
-    report.sections.extend(claims(&artifact.claims, |own| {
-        unmet(&own.holds_for, cluster)
-    }));
+    report
+        .sections
+        .extend(claims(&artifact.claims, |own| unmet(own, cluster)));
     report
 }
 
@@ -145,7 +145,7 @@ pub(crate) fn show(checked: &Checked) -> Report {
     );
     let does = [format!("It has {stability}"), does];
     let mut report = policy_report(&about(cluster), artifact, source, does, |own| {
-        unmet(&own.holds_for, cluster)
+        unmet(own, cluster)
     });
     let routing = artifact.evidence.routing.as_ref();
     let graph = routing.map(|own| graph(cluster, own));

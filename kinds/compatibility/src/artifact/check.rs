@@ -188,7 +188,7 @@ fn claim(claim: &Claim, load: f64, cluster: &Cluster, means: Option<&Means>, f: 
         Quantity::MeanResponse | Quantity::MeanNumber | Quantity::Utilization
     );
     if claim.method == Method::Simulated {
-        if claim.value <= 0.0 || own && unmet(&claim.holds_for, cluster).any() {
+        if claim.value <= 0.0 || own && unmet(claim, cluster).any() {
             f.add("value", "this value cannot be the result of a simulation");
         }
         return f.stands("", SIMULATED);

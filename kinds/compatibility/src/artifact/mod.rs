@@ -26,9 +26,6 @@ pub type Checked = artifact::Checked<Compatibility>;
 /// A claim about the policy.
 pub type Claim = artifact::Claim<Quantity>;
 
-/// The assumptions of a claim.
-pub type HoldsFor = artifact::HoldsFor<NoConditions>;
-
 impl Content for Compatibility {
     const NAME: &'static str = "compatibility";
 
@@ -85,8 +82,8 @@ pub struct Part {
 }
 
 /// Returns the assumptions of a claim that are not met by this workload.
-pub fn unmet(holds_for: &HoldsFor, cluster: &Cluster) -> ViolatedAssumptions {
-    holds_for.unmet(DistributionProperties {
+pub fn unmet(claim: &Claim, cluster: &Cluster) -> ViolatedAssumptions {
+    claim.holds_for.unmet(DistributionProperties {
         exponential: cluster.size().is_exponential(),
         phase_type: cluster.size().phases().is_some(),
         independent: true,

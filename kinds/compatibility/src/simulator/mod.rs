@@ -135,7 +135,7 @@ pub fn judge(artifact: &Artifact, cluster: &Cluster, run: &Run) -> Vec<Judgement
     let measured = QueueRun {
         classes: &cluster.statistics(),
         run,
-        unmet: &|claim| unmet(&claim.holds_for, cluster),
+        unmet: &|claim| unmet(claim, cluster),
         utilization: &utilization,
     };
     measured.judge(&artifact.claims)

@@ -7,10 +7,10 @@ pub use tuning::{Options, Tuning};
 use std::sync::atomic::Ordering;
 
 use super::analysis::{self, Load, Means};
-use super::artifact::{Artifact, Claim, Evidence, HoldsFor, Method, Part, Policy, Quantity};
+use super::artifact::{Artifact, Claim, Evidence, Method, Part, Policy, Quantity};
 use super::simulator::Run;
 use super::workload::Cluster;
-use synth_core::artifact::{ArrivalAssumption, SizeAssumption, Subject};
+use synth_core::artifact::{ArrivalAssumption, HoldsFor, SizeAssumption, Subject};
 use synth_simulation::{Estimate, Progress};
 use tuning::Tuned;
 
@@ -112,7 +112,7 @@ fn exact(cluster: &Cluster, means: &Means) -> Vec<Claim> {
         sizes: Some(SizeAssumption::Exponential),
         ..poisson.clone()
     };
-    let claim = |quantity, subject, value, holds_for: &HoldsFor| {
+    let claim = |quantity, subject, value, holds_for: &HoldsFor<_>| {
         let value = (value, &*cluster.record.time_unit);
         Claim::new(quantity, subject, value, means.by, holds_for.clone())
     };

@@ -50,8 +50,7 @@ const LADDER: [f64; 15] = [
     0.0, 1.0, 2.0, 3.0, 5.0, 7.0, 10.0, 14.0, 20.0, 30.0, 40.0, 60.0, 80.0, 120.0, 160.0,
 ];
 
-/// The precision of each run, as a fraction of the tolerance.
-const PRECISION: f64 = 0.3;
+const PRECISION_PER_TOLERANCE: f64 = 0.3;
 
 /// The number of runs among which the events are divided.
 const RUNS: u64 = 8;
@@ -151,7 +150,7 @@ impl<H: FnMut(&str, Progress)> Trials<'_, H> {
     fn simulate(&mut self, cluster: &Cluster, m: f64, doing: &str) -> Result<Run, String> {
         let settings = Settings {
             seed: self.options.seed,
-            precision: PRECISION * self.options.tolerance,
+            precision: PRECISION_PER_TOLERANCE * self.options.tolerance,
             events: self.options.events / RUNS,
             interrupt: self.options.interrupt.clone(),
             ..Settings::default()

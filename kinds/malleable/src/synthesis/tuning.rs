@@ -28,8 +28,7 @@ const URGENCIES: [f64; 8] = [0.0, 0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 2.0];
 
 const BACKGROUNDS: [f64; 6] = [0.25, 0.5, 1.0, 2.0, 4.0, 8.0];
 
-/// The factors of the best urgency that are tested with the best background.
-const NEARBY: [f64; 4] = [0.8, 0.9, 1.1, 1.25];
+const NEARBY_FACTORS: [f64; 4] = [0.8, 0.9, 1.1, 1.25];
 
 /// The events are divided by this number. The last run has twice as many events as the others.
 const RUNS: u64 = 20;
@@ -83,7 +82,7 @@ impl<H: FnMut(&str, Progress)> Trials<'_, H> {
             self.attempt(Online { background, ..best })?;
         }
         let best = self.best();
-        for factor in NEARBY {
+        for factor in NEARBY_FACTORS {
             let urgency = best.urgency * factor;
             self.attempt(Online { urgency, ..best })?;
         }

@@ -155,7 +155,7 @@ pub struct Run {
 }
 
 impl Run {
-    /// Returns the same run, where each missing makespan is replaced by its lower bound.
+    /// Replaces each missing makespan by its lower bound.
     pub(crate) fn at_least(&self) -> Run {
         Run {
             campaigns: self.campaigns.iter().map(Measures::at_least).collect(),

@@ -28,8 +28,7 @@ pub(super) struct Job {
     live: u32,
     pub hosts: Vec<u32>,
     results: Vec<JobResult>,
-    /// The sum of the times at which correct results were reported.
-    came: f64,
+    sum_of_report_times: f64,
 }
 
 impl Job {
@@ -148,13 +147,16 @@ impl Store {
         job.results.push(own);
         job.correct += u32::from(instance.right);
         job.wrong += u32::from(!instance.right);
-        job.came += if instance.right { now } else { 0.0 };
+        job.sum_of_report_times += if instance.right { now } else { 0.0 };
         if job.correct < job.quorum {
             return (job.refill(), Vec::new());
         }
         job.done = true;
         job.unsent = 0;
-        let (right, waited) = (job.correct, f64::from(job.correct) * now - job.came);
+        let (right, waited) = (
+            job.correct,
+            f64::from(job.correct) * now - job.sum_of_report_times,
+        );
         let done = Change::Done { right, waited };
         (done, std::mem::take(&mut job.results))
     }

@@ -11,12 +11,12 @@ pub(crate) use trial::against;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::artifact::{Artifact, Claim, Evidence, HoldsFor, Method, Policy, Quantity};
+use super::artifact::{Artifact, Claim, Evidence, Method, Policy, Quantity};
 use super::policy::{Dispatch, WorkAhead};
 use super::simulator::{Rule, Run, TICKS, TooLong, simulate};
 use super::workload::{Campaign, Shortage};
 use search::search;
-use synth_core::artifact::{Quantity as _, Subject};
+use synth_core::artifact::{HoldsFor, Quantity as _, Subject};
 use synth_simulation::{Estimate, Settings};
 use trial::{excess, unbeaten};
 

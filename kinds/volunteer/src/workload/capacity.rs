@@ -208,7 +208,6 @@ impl HostsRecord {
         self.delay.as_ref().map_or(0.0, |law| law.minimum().value())
     }
 
-    /// Returns the maximum time on and the minimum time off \[time\].
     fn best_turn(&self) -> (f64, f64) {
         let turns = self.availability.as_ref();
         turns.map_or((f64::INFINITY, 0.0), |own| {

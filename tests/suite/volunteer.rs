@@ -15,7 +15,7 @@ use synth::volunteer::policy::{
 };
 use synth::volunteer::simulator::{Rule, simulate};
 use synth::volunteer::synthesis::{default_rule, fixed_bound, literal};
-use synth::volunteer::workload::{Campaign, CampaignDocument, Processor};
+use synth::volunteer::workload::{CampaignDocument, Processor};
 
 use crate::common::*;
 

@@ -95,9 +95,9 @@ impl Means {
     }
 }
 
-/// Returns `E[T]` if each job runs on `degree` random servers, or ∞ if the system is not stable (K.
-/// Gardner et al., Redundancy-d, Operations Research 65(4), 2017, theorem 1). The arrival rate of
-/// the jobs that can only use `n` given servers is `λ C(n, d)/C(S, d)`.
+/// Returns `E[T]` if each job runs on `degree` random servers, or ∞ if the system is not stable.
+/// `λ C(n, d)/C(S, d)` is the arrival rate of the jobs that can only use `n` given servers
+/// (K. Gardner et al., Redundancy-d, Operations Research 65(4), 2017, theorem 1).
 fn random_assignment(servers: u32, service_rate: f64, degree: u32, arrival_rate: f64) -> f64 {
     let term = |n: u32| {
         let factors = (0..degree).map(|k| f64::from(n - k) / f64::from(servers - k));

@@ -58,8 +58,8 @@ fn decimal(x: f64) -> Decimal {
     Decimal::new(x).expect("a multiple of the mean should be a valid number")
 }
 
-/// Returns a mixture of Erlang distributions with this mean and equal phases, where `weights[k −
-/// 1]` is the weight of `k` phases.
+/// Returns a mixture of Erlang distributions with this mean and equal phases, where the weight of
+/// `k` phases is `weights[k − 1]`.
 fn phases(weights: &[f64], mean: f64) -> SizeDistribution {
     let all: f64 = weights.iter().sum();
     let parts = (1..).zip(weights).map(|(k, w)| f64::from(k) * w / all);

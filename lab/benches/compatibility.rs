@@ -9,7 +9,7 @@ use rand::seq::index::sample;
 use rand::{RngExt, SeedableRng};
 use synth::compatibility::analysis::{Graph, fair, margin};
 use synth::compatibility::simulator::{Rule, simulate};
-use synth::compatibility::workload::{Cluster, ClusterDocument};
+use synth::compatibility::workload::ClusterDocument;
 use synth::document::WorkloadDocument as _;
 use synth::simulation::Settings;
 
@@ -54,7 +54,7 @@ fn simulation(c: &mut Criterion) {
         let text = format!(
             "kind: compatibility\nassignment: {{random: {{servers: 100, rate: 1, degree: {degree}}}, arrival_rate: 90}}\nmean_size: 1\n"
         );
-        Cluster::parse(&text, "drawn").unwrap().workload
+        ClusterDocument::parse(&text, "drawn").unwrap().workload
     };
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../models/data_locality.yaml");
     let local = ClusterDocument::read(path.as_ref()).unwrap().workload;

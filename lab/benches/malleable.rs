@@ -5,24 +5,25 @@
 use std::hint::black_box;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use synth::document::WorkloadDocument as _;
 use synth::malleable::artifact::Checked;
 use synth::malleable::policy::{Online, Sharing};
 use synth::malleable::simulator::simulate;
 use synth::malleable::synthesis::plan;
-use synth::malleable::workload::{Pool, Stream, Workload};
+use synth::malleable::workload::{Pool, PoolDocument, Stream, Workload};
 use synth::simulation::Settings;
 
 const EVENTS: u64 = 2_000_000;
 
 fn pool(text: &str) -> Pool {
-    match Workload::parse(text, "bench").unwrap().workload {
+    match PoolDocument::parse(text, "bench").unwrap().workload {
         Workload::Pool(pool) => pool,
         Workload::Stream(_) => panic!("expected a pool"),
     }
 }
 
 fn stream(text: &str) -> Stream {
-    match Workload::parse(text, "bench").unwrap().workload {
+    match PoolDocument::parse(text, "bench").unwrap().workload {
         Workload::Stream(stream) => stream,
         Workload::Pool(_) => panic!("expected a stream"),
     }

@@ -22,7 +22,7 @@ use synth::simulation::{Settings, Verdict};
 use crate::common::*;
 
 fn read(text: &str) -> Workload {
-    Workload::parse(text, "here").unwrap().workload
+    PoolDocument::parse(text, "here").unwrap().workload
 }
 
 fn pool(text: &str) -> Pool {
@@ -540,9 +540,10 @@ fn the_conformance_vectors_are_reproduced() {
                 servers: Sharing::HeSrpt(online).servers(&jobs, 12.0, &mut Known::default()),
             }
         });
+        let record = PoolDocument::record(&Workload::Stream(stream.clone()));
         let vector = Vector {
             servers: 12.0,
-            speedup: stream.record().speedup.clone().unwrap(),
+            speedup: record.speedup.unwrap(),
             online,
             moments: moments.into(),
         };

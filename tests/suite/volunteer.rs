@@ -15,7 +15,7 @@ use synth::volunteer::policy::{
 };
 use synth::volunteer::simulator::{Rule, simulate};
 use synth::volunteer::synthesis::{default_rule, fixed_bound, literal};
-use synth::volunteer::workload::{Campaign, CampaignDocument, Processor};
+use synth::volunteer::workload::{CampaignDocument, Processor};
 
 use crate::common::*;
 
@@ -186,7 +186,7 @@ fn all_models_are_valid_and_feasible() {
     for path in models {
         let campaign = CampaignDocument::read(&path).unwrap().workload;
         assert_eq!(campaign.shortage(), None, "{}", path.display());
-        let record = campaign.record();
+        let record = CampaignDocument::record(&campaign);
         assert_eq!(record.recorded(&record.digest()).unwrap(), campaign);
     }
 }
@@ -213,7 +213,7 @@ struct Vector {
 }
 
 fn vectors() -> Vec<(&'static str, Vector)> {
-    let campaign = Campaign::parse(TEXT, "here").unwrap().workload;
+    let campaign = CampaignDocument::parse(TEXT, "here").unwrap().workload;
     let spread = default_rule(&campaign);
     let rules = [
         ("default", spread),

@@ -7,26 +7,24 @@
 //! all servers that may be used by a class of A.
 //!
 //! - A [`Cluster`](workload::Cluster) is a checked workload.
-//! - The functions [`analysis::load`] and [`analysis::means`] compute the load, with a proof, and
-//!   the exact means under balanced fairness, which do not depend on the size distribution.
-//! - The function [`synthesize`](synthesis::synthesize) chooses how often jobs are interrupted and
-//!   returns a policy file, whose rule is the [`FairQueue`](policy::FairQueue).
+//! - [`analysis::load`] computes the load, with a proof, and [`analysis::means`] the exact means
+//!   under balanced fairness, which do not depend on the size distribution.
+//! - [`synthesize`](synthesis::synthesize) chooses how often jobs are interrupted and returns a
+//!   policy file, whose rule is the [`FairQueue`](policy::FairQueue).
 //!
-//! The example uses the cluster in figure 1 of the paper, and the load is 0.6. Each class has a
-//! server of its own, and the third server is shared by both of them.
+//! The example is figure 1 of the paper at load 0.6: each class has a server of its own, and both
+//! of them share a third server.
 //!
 //! ```
-//! use synth_compatibility::{analysis, workload::Cluster};
+//! use synth_compatibility::{analysis, workload::ClusterDocument};
+//! use synth_core::document::WorkloadDocument as _;
 //!
 //! let document = "
-//! kind: compatibility
-//! servers: [{name: own-1, rate: 1}, {name: own-2, rate: 1}, {name: shared, rate: 1}]
-//! classes:
-//!   - {name: one, servers: [own-1, shared], arrival_rate: 0.9}
-//!   - {name: two, servers: [own-2, shared], arrival_rate: 0.9}
-//! mean_size: 1
-//! ";
-//! let cluster = Cluster::parse(document, "example")?.workload;
+//! {kind: compatibility, mean_size: 1,
+//!  servers: [{name: own-1, rate: 1}, {name: own-2, rate: 1}, {name: shared, rate: 1}],
+//!  classes: [{name: one, servers: [own-1, shared], arrival_rate: 0.9},
+//!            {name: two, servers: [own-2, shared], arrival_rate: 0.9}]}";
+//! let cluster = ClusterDocument::parse(document, "example")?.workload;
 //! assert!((analysis::load(&cluster).load - 0.6).abs() < 1e-9);
 //! let response = analysis::means(&cluster)?.response(&cluster);
 //! assert!((response - 1.18983957219).abs() < 1e-10);

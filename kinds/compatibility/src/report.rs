@@ -70,9 +70,9 @@ pub(crate) fn summary(cluster: &Cluster, synthesized: &Synthesis) -> Report {
     let tuning = synthesized.tuning.as_ref();
     let tuned = tuning.map_or(String::new(), |own| tuned(cluster, own));
     report.summary.push(interruptions(artifact) + &tuned);
-    report.sections.extend(claims(&artifact.claims, |own| {
-        unmet(&own.holds_for, cluster)
-    }));
+    report
+        .sections
+        .extend(claims(&artifact.claims, |own| unmet(own, cluster)));
     report
 }
 
@@ -87,14 +87,12 @@ fn stability(cluster: &Cluster, artifact: &Artifact) -> String {
         let places = (0..all.len()).filter(|i| tight.contains(&all[*i].name));
         let [classes, servers] = bottleneck(cluster, &places.collect::<Vec<_>>());
         let all_servers = servers.len() == cluster.servers().len();
-        let what = match (classes.len() == all.len(), all_servers) {
+        let all_classes = classes.len() == all.len();
+        let [classes, servers] = [classes, servers].map(|names| list(&names));
+        let what = match (all_classes, all_servers) {
             (true, true) => "all servers together".to_string(),
-            (true, false) => format!("the servers {} together", list(&servers)),
-            (false, _) => format!(
-                "the servers {} for the jobs of {}",
-                list(&servers),
-                list(&classes)
-            ),
+            (true, false) => format!("the servers {servers} together"),
+            (false, _) => format!("the servers {servers} for the jobs of {classes}"),
         };
         text += &format!(". Bottleneck: {what}");
     }
@@ -139,7 +137,7 @@ const MOST: usize = 40;
 
 pub(crate) fn show(checked: &Checked) -> Report {
     let (artifact, cluster) = (checked.artifact(), checked.workload());
-    let source = cluster.record().source.as_deref();
+    let source = cluster.record.source.as_deref();
     let stability = stability(cluster, artifact);
     let does = format!(
         "All jobs share one queue. Each server works on the first job in the queue that it can serve, and several servers can work on the same job. When a job leaves, its servers move to the next job. {}",
@@ -147,7 +145,7 @@ pub(crate) fn show(checked: &Checked) -> Report {
     );
     let does = [format!("It has {stability}"), does];
     let mut report = policy_report(&about(cluster), artifact, source, does, |own| {
-        unmet(&own.holds_for, cluster)
+        unmet(own, cluster)
     });
     let routing = artifact.evidence.routing.as_ref();
     let graph = routing.map(|own| graph(cluster, own));
@@ -171,7 +169,7 @@ fn graph(cluster: &Cluster, routing: &[Vec<Part>]) -> Section {
 }
 
 pub(crate) fn simulation(cluster: &Cluster, run: &Run, verdicts: &[Judgement]) -> Report {
-    let unit = cluster.time_unit();
+    let unit = &cluster.record.time_unit;
     let servers = cluster.servers().iter().zip(&run.own.utilization);
     let overall = table!("", servers.take(LISTED), (server, busy) => {
         "server" => &server.name,

@@ -1,17 +1,13 @@
-//! The command line for this kind of workload: the arguments, the commands, and the policy names.
-
 use std::path::Path;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 
-use super::Compatibility;
-use super::analysis;
 use super::artifact::Checked;
-use super::report;
-use super::simulator::{self, Measures, judge, simulate};
+use super::simulator::{Measures, Rule, judge, simulate};
 use super::synthesis::{self, Options, Outcome};
 use super::workload::{Cluster, Trial};
+use super::{Compatibility, analysis, report};
 use synth_core::document::exists;
 use synth_simulation::sweep::{Comparing, ExactMeans, Information, Whole};
 use synth_simulation::{Health, Settings};
@@ -52,40 +48,39 @@ fn interruptions(text: &str) -> Result<f64, String> {
 
 impl Rules for Compatibility {
     type Content = Self;
-    type Rule = Rule;
+    /// A rule, and the sizes that it is simulated with.
+    type Rule = (Rule, Trial);
 
-    const RULES: &'static str = RULES;
+    const RULES: &'static str = include_str!("rules.txt").trim_ascii_end();
 
-    fn rule(name: &str, _: Option<&Cluster>) -> Result<Rule, String> {
+    fn rule(name: &str, _: Option<&Cluster>) -> Result<Self::Rule, String> {
         let (name, trial) = split_trial(name);
         let rule = match split_name(name) {
-            ("balanced-fairness", Some(m)) => simulator::Rule::Fair(interruptions(m).map_err(|_| {
+            ("balanced-fairness", Some(m)) => Rule::Fair(interruptions(m).map_err(|_| {
                 format!("`{m}` is not a valid number of interruptions per job: expected a number from 0 to 1e6, for example balanced-fairness:5")
             })?),
             ("balanced-fairness", None) => {
                 return Err("the mean number of interruptions per job is missing: use, for example, balanced-fairness:5".into());
             }
-            ("fcfs", None) => simulator::Rule::Fair(0.0),
-            ("random-ps", None) => simulator::Rule::RandomPs,
-            ("shortest-ps", None) => simulator::Rule::ShortestPs,
-            _ => return Err(no_rule(name, RULES)),
+            ("fcfs", None) => Rule::Fair(0.0),
+            ("random-ps", None) => Rule::RandomPs,
+            ("shortest-ps", None) => Rule::ShortestPs,
+            _ => return Err(no_rule(name, Self::RULES)),
         };
-        Ok(Rule { rule, trial })
+        Ok((rule, trial))
     }
 
     fn file_of(name: &str) -> &str {
         split_trial(name).0
     }
 
-    fn rule_of(file: &Checked, name: &str) -> Rule {
-        Rule {
-            rule: simulator::Rule::Fair(file.artifact().policy.interruptions),
-            trial: split_trial(name).1,
-        }
+    fn rule_of(file: &Checked, name: &str) -> Self::Rule {
+        let interruptions = file.artifact().policy.interruptions;
+        (Rule::Fair(interruptions), split_trial(name).1)
     }
 
-    fn traits(rule: &Rule, _: &Cluster) -> (bool, Information) {
-        let preempts = matches!(rule.rule, simulator::Rule::Fair(m) if m > 0.0);
+    fn traits((rule, _): &Self::Rule, _: &Cluster) -> (bool, Information) {
+        let preempts = matches!(rule, Rule::Fair(m) if *m > 0.0);
         (preempts, Information::Means)
     }
 
@@ -124,9 +119,8 @@ impl Kind for Compatibility {
         caller: &mut Caller<'_>,
     ) -> VerbResult<SynthesisAnswer<Self>> {
         caller.notify(Notice::Interruptible);
-        caller.notify(Notice::Doing(
-            "computing the load and the exact mean values",
-        ));
+        let doing = "computing the load and the exact mean values";
+        caller.notify(Notice::Doing(doing));
         let options = Options {
             interruptions: args.interruptions,
             tolerance: args.tolerance,
@@ -155,9 +149,9 @@ impl Kind for Compatibility {
         settings: &Settings,
         caller: &mut Caller<'_>,
     ) -> VerbResult<VerbOutput> {
-        let adapt = |cluster: Cluster, rule: &Rule| Ok(rule.sized(&cluster));
+        let adapt = |cluster: Cluster, (_, trial): &Self::Rule| Ok(sized(&cluster, *trial));
         simulate_policy::<Self>(name, cluster, caller, adapt, |policy, cluster, caller| {
-            let run = simulate(cluster, &policy.rule.rule, settings, caller.simulating())?;
+            let run = simulate(cluster, &policy.rule.0, settings, caller.simulating())?;
             let run = marked(run, settings);
             let verdicts = policy.verdicts(cluster, |file| judge(file, cluster, &run));
             let report = report::simulation(cluster, &run, &verdicts);
@@ -174,8 +168,8 @@ impl Kind for Compatibility {
     ) -> VerbResult<VerbOutput> {
         let run =
             |policy: &NamedPolicy<Self>, cluster: &Cluster, _, progress: &mut dyn FnMut(_)| {
-                let cluster = &policy.rule.sized(cluster);
-                simulate(cluster, &policy.rule.rule, comparing.settings, progress)
+                let (rule, trial) = &policy.rule;
+                simulate(&sized(cluster, *trial), rule, comparing.settings, progress)
             };
         compare_over_loads(cluster, cluster, comparing, run, caller)
     }
@@ -190,7 +184,7 @@ impl Queueing for Cluster {
     type OfClass = ();
 
     fn origin(&self) -> (Option<String>, &str) {
-        (self.record().source.clone(), self.time_unit())
+        (self.record.source.clone(), &self.record.time_unit)
     }
 
     fn own_load(&self, _: Option<Duration>) -> VerbResult<f64> {
@@ -219,17 +213,8 @@ impl Queueing for Cluster {
     }
 }
 
-const RULES: &str = include_str!("rules.txt").trim_ascii_end();
-
-pub struct Rule {
-    rule: simulator::Rule,
-    trial: Trial,
-}
-
-impl Rule {
-    fn sized(&self, cluster: &Cluster) -> Cluster {
-        cluster.with_sizes(self.trial.distribution(cluster.size()))
-    }
+fn sized(cluster: &Cluster, trial: Trial) -> Cluster {
+    cluster.with_sizes(trial.distribution(cluster.size()))
 }
 
 fn split_trial(name: &str) -> (&str, Trial) {

@@ -1,26 +1,25 @@
-//! Malleable jobs, each of which may run on any number of servers at once, with diminishing
-//! returns.
+//! Malleable jobs: each may run on any number of servers at once, with diminishing returns.
 //!
-//! There are N servers, which are shared by the jobs. If a job has k servers, its rate is `s(k)`,
-//! where `s` is a concave function with `s(0) = 0`. Jobs are numbered from the largest,
-//! `x_1 ≥ x_2 ≥ …`, as in the paper, and `W_i = w_1 + … + w_i`.
+//! The jobs share N servers. The rate of a job with k servers is `s(k)`, where `s` is a concave
+//! function with `s(0) = 0`. As in the paper, jobs are numbered from the largest, `x_1 ≥ x_2 ≥ …`,
+//! and `W_i = w_1 + … + w_i`.
 //!
 //! - A [`Workload`](workload::Workload) is either a [`Pool`](workload::Pool), in which all jobs are
 //!   present at the start, or a [`Stream`](workload::Stream), in which jobs arrive over time.
 //! - For a pool, [`synthesis::plan()`] computes the best plan that it can find, and a lower bound.
 //! - For a stream, [`synthesis::online`] tunes a rule by simulation. Both return a policy file.
 //!
-//! In the example, the speedup is `√k` for both jobs. The minimum makespan is
-//! `√(3² + 4²) / √25 = 1`.
+//! In the example, the speedup is `√k`, and the minimum makespan is `√(3² + 4²) / √25 = 1`.
 //!
 //! ```
+//! use synth_core::document::WorkloadDocument as _;
 //! use synth_malleable::synthesis::plan;
-//! use synth_malleable::workload::Workload;
+//! use synth_malleable::workload::{PoolDocument, Workload};
 //!
 //! let document = "
 //! {kind: malleable, servers: 25, speedup: {power: {p: 0.5}}, objective: makespan,
 //!  jobs: [{name: a, size: 3}, {name: b, size: 4}]}";
-//! let Workload::Pool(pool) = Workload::parse(document, "example")?.workload else {
+//! let Workload::Pool(pool) = PoolDocument::parse(document, "example")?.workload else {
 //!     return Err("all jobs are present at the start".into());
 //! };
 //! let (_, planned) = plan(&pool);
@@ -35,7 +34,7 @@
 
 pub mod analysis;
 pub mod artifact;
-pub mod policies;
+mod policies;
 pub mod policy;
 mod report;
 pub mod simulator;

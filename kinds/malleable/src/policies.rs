@@ -1,5 +1,3 @@
-//! A policy is given by its name, which is either the name of a rule or the path of a policy file.
-
 use super::Malleable;
 use super::artifact::{self, Checked, Plan};
 use super::policy::{Online, Sharing};
@@ -9,21 +7,16 @@ use super::workload::{Pool, Workload};
 use synth_simulation::sweep::Information;
 use synth_verb::{NamedPolicy, Rules, no_rule, split_name};
 
-const RULES: &str = include_str!("rules.txt").trim_ascii_end();
-
-/// A rule or a plan that can be executed.
+/// A rule, a rule whose parameter is tuned for the pool, or a plan that is only valid for its pool.
 pub enum Rule {
-    /// A rule that depends on the remaining sizes of the jobs.
     Sharing(Sharing),
-    /// A rule whose parameter is tuned for the given pool.
     Tuned(Tunable),
-    /// A plan that is only valid for a given pool.
     Plan(Plan),
 }
 
 impl Rule {
-    /// Returns the rule that is used for a stream, or an error if it can only be used for a pool.
-    pub fn online(&self, name: &str) -> Result<Sharing, String> {
+    /// Returns the rule for a stream, or an error if it can only be used for a pool.
+    pub(crate) fn online(&self, name: &str) -> Result<Sharing, String> {
         match self {
             Rule::Sharing(sharing) => Ok(*sharing),
             Rule::Tuned(_) => Err(format!(
@@ -55,10 +48,50 @@ impl Rules for Malleable {
     type Content = Self;
     type Rule = Rule;
 
-    const RULES: &'static str = RULES;
+    const RULES: &'static str = include_str!("rules.txt").trim_ascii_end();
 
     fn rule(name: &str, _: Option<&Workload>) -> Result<Rule, String> {
-        rule(name)
+        let number = |text: &str| text.parse().unwrap_or(f64::NAN);
+        let (rule, parameter) = split_name(name);
+        let text = parameter.unwrap_or_default();
+        let refused = |expected: &str| Err(format!("`{text}` is not {expected}"));
+        Ok(Rule::Sharing(match (rule, parameter) {
+            ("hesrpt", None) => Sharing::HeSrpt(Online::PLAIN),
+            ("hesrpt", Some("tuned")) => return Ok(Rule::Tuned(Tunable::Power)),
+            ("hesrpt", Some(p)) if number(p) > 0.0 && number(p) < 1.0 => Sharing::Power(number(p)),
+            ("hesrpt", Some(_)) => {
+                return refused(
+                    "an exponent between 0 and 1, as in hesrpt:.5, or the word `tuned`",
+                );
+            }
+            ("helrpt", None) => Sharing::HeLrpt,
+            ("srpt", None) => Sharing::Srpt,
+            ("equi", None) => Sharing::Equi,
+            ("hell", None) => Sharing::Hell,
+            ("knee", None) => return Ok(Rule::Tuned(Tunable::Knee)),
+            ("knee", Some(a)) if number(a) > 0.0 && number(a).is_finite() => {
+                Sharing::Knee(number(a))
+            }
+            ("knee", Some(_)) => {
+                return refused(
+                    "a number > 0 (the time that one more server must save), as in knee:.1",
+                );
+            }
+            ("online", _) => {
+                let (urgency, background) = text.split_once(':').unwrap_or_default();
+                let (urgency, background) = (number(urgency), number(background));
+                if !(0.0..=100.0).contains(&urgency) || !(0.0..=1e9).contains(&background) {
+                    return refused(
+                        "an urgency from 0 to 100 and a background from 0 to 1e9, as in online:1.2:4",
+                    );
+                }
+                Sharing::HeSrpt(Online {
+                    urgency,
+                    background,
+                })
+            }
+            _ => return Err(no_rule(name, Self::RULES)),
+        }))
     }
 
     fn rule_of(file: &Checked, _: &str) -> Rule {
@@ -75,45 +108,4 @@ impl Rules for Malleable {
     fn fits(policy: &NamedPolicy<Self>, _: &Workload) -> Result<(), String> {
         policy.rule.online(&policy.name).map(drop)
     }
-}
-
-/// Parses the name of a rule.
-pub fn rule(name: &str) -> Result<Rule, String> {
-    let number = |text: &str| text.parse().unwrap_or(f64::NAN);
-    let (rule, parameter) = split_name(name);
-    let text = parameter.unwrap_or_default();
-    let refused = |expected: &str| Err(format!("`{text}` is not {expected}"));
-    Ok(Rule::Sharing(match (rule, parameter) {
-        ("hesrpt", None) => Sharing::HeSrpt(Online::PLAIN),
-        ("hesrpt", Some("tuned")) => return Ok(Rule::Tuned(Tunable::Power)),
-        ("hesrpt", Some(p)) if number(p) > 0.0 && number(p) < 1.0 => Sharing::Power(number(p)),
-        ("hesrpt", Some(_)) => {
-            return refused("an exponent between 0 and 1, as in hesrpt:.5, or the word `tuned`");
-        }
-        ("helrpt", None) => Sharing::HeLrpt,
-        ("srpt", None) => Sharing::Srpt,
-        ("equi", None) => Sharing::Equi,
-        ("hell", None) => Sharing::Hell,
-        ("knee", None) => return Ok(Rule::Tuned(Tunable::Knee)),
-        ("knee", Some(a)) if number(a) > 0.0 && number(a).is_finite() => Sharing::Knee(number(a)),
-        ("knee", Some(_)) => {
-            return refused(
-                "a number > 0 (the time that one more server must save), as in knee:.1",
-            );
-        }
-        ("online", _) => {
-            let (urgency, background) = text.split_once(':').unwrap_or_default();
-            let (urgency, background) = (number(urgency), number(background));
-            if !(0.0..=100.0).contains(&urgency) || !(0.0..=1e9).contains(&background) {
-                return refused(
-                    "an urgency from 0 to 100 and a background from 0 to 1e9, as in online:1.2:4",
-                );
-            }
-            Sharing::HeSrpt(Online {
-                urgency,
-                background,
-            })
-        }
-        _ => return Err(no_rule(name, RULES)),
-    }))
 }

@@ -46,7 +46,7 @@ fn speedup(speedup: &Speedup) -> String {
 fn cost_in_unit(pool: &Pool, cost: f64) -> String {
     match pool.objective() {
         Objective::Slowdown => number(cost),
-        _ => format!("{} {}", number(cost), pool.time_unit()),
+        _ => format!("{} {}", number(cost), pool.record.time_unit),
     }
 }
 
@@ -68,7 +68,7 @@ pub(crate) fn plan(pool: &Pool, planned: &Planned) -> Report {
     let found = cost(pool, pool.objective().quantity(), ends);
     let [mean, makespan] = [Quantity::MeanResponse, Quantity::Makespan]
         .map(|quantity| number(cost(pool, quantity, ends)));
-    let (about, time) = (of_pool(pool), pool.time_unit());
+    let (about, time) = (of_pool(pool), &pool.record.time_unit);
     let (least, gap) = (objective(pool, found), gap(planned.gap(pool)));
     let mut report = Report::from(format!(
         "{about}: {least}, {gap}; mean response {mean} {time}, makespan {makespan} {time}."
@@ -102,12 +102,12 @@ fn why_open(pool: &Pool, planned: &Planned, open: Open) -> String {
     )
 }
 
-fn first_to_end(ends: &[f64]) -> (impl Iterator<Item = usize>, Option<String>) {
+fn first_to_end(ends: &[f64]) -> (Vec<usize>, Option<String>) {
     let mut order: Vec<usize> = (0..ends.len()).collect();
     order.sort_by(|&i, &j| ends[i].total_cmp(&ends[j]));
     let more = order.len().saturating_sub(JOBS);
-    let more = (more > 0).then(|| format!("… and {more} more jobs"));
-    (order.into_iter().take(JOBS), more)
+    order.truncate(JOBS);
+    (order, (more > 0).then(|| format!("… and {more} more jobs")))
 }
 
 fn jobs_of_plan(pool: &Pool, planned: &Planned) -> Section {
@@ -117,14 +117,13 @@ fn jobs_of_plan(pool: &Pool, planned: &Planned) -> Section {
     let all: Vec<usize> = (0..pool.jobs().len()).collect();
     let first = planned.plan.rule.servers(pool, &all, 0.0);
     let (order, more) = first_to_end(ends);
-    let order: Vec<usize> = order.collect();
     let title = "The number of servers of each job, for each number of remaining jobs";
     let mut section = table!(title, &order, i => {
         "job" => &pool.jobs()[*i].name,
         "speedup" => differ.then(|| speedup(&pool.curve(*i).speedup)),
         "size [1]" => pool.jobs()[*i].size,
         "weight [1]" => Some(pool.jobs()[*i].weight).filter(|_| weighted),
-        format!("ends [{}]", pool.time_unit()) => ends[*i],
+        format!("ends [{}]", pool.record.time_unit) => ends[*i],
         "at first [1]" => Some(first[*i]).filter(|_| stages.is_empty()),
     });
     for (n, stage) in stages.iter().take(STAGES).enumerate() {
@@ -140,7 +139,8 @@ fn jobs_of_plan(pool: &Pool, planned: &Planned) -> Section {
 }
 
 pub(crate) fn online(stream: &Stream, synthesized: &OnlineSynthesis) -> Report {
-    let (tuned, time, least) = (&synthesized.tuned, stream.time_unit(), synthesized.least);
+    let (tuned, least) = (&synthesized.tuned, synthesized.least);
+    let time = &stream.record.time_unit;
     let (about, load) = (of_stream(stream), number(stream.load()));
     let mut report = Report::from(format!(
         "{about}: load λE[S]/N = {load}. heSRPT with urgency {} and background {}.",
@@ -156,10 +156,10 @@ pub(crate) fn online(stream: &Stream, synthesized: &OnlineSynthesis) -> Report {
         None => "The run has not converged, so the lower bound is the only claim. Use a larger value for --work."
             .into(),
     });
-    let tried = table!("", &tuned.tried, tried => {
-        "urgency [1]" => tried.online.urgency,
-        "background [1]" => tried.online.background,
-        "E[T], times [1]" => tried.times,
+    let tried = table!("", &tuned.tried, (online, times) => {
+        "urgency [1]" => online.urgency,
+        "background [1]" => online.background,
+        "E[T], times [1]" => *times,
     });
     report.sections.push(tried.note(format!(
         "If the urgency is 0, this is EQUI. If the urgency is 1 and the background is 0, this is optimal if there are no more arrivals. The number of events is {}.",
@@ -189,10 +189,8 @@ pub(crate) fn show(checked: &Checked) -> Report {
     };
     let source = workload.record().source.as_deref();
     let does = [format!("Speedup: {speedup}"), rule_words(artifact)];
-    let what = about(workload);
-    policy_report(&what, artifact, source, does, |_| {
-        ViolatedAssumptions::default()
-    })
+    let unmet = |_: &_| ViolatedAssumptions::default();
+    policy_report(&about(workload), artifact, source, does, unmet)
 }
 
 fn rule_words(artifact: &Artifact) -> String {
@@ -209,8 +207,8 @@ fn rule_words(artifact: &Artifact) -> String {
 }
 
 pub(crate) fn simulation(stream: &Stream, run: &Run, verdicts: &[Judgement]) -> Report {
-    let (unit, overall) = (stream.time_unit(), Section::default());
-    run_report(unit, run, overall, verdicts, |_| false)
+    let unit = &stream.record.time_unit;
+    run_report(unit, run, Section::default(), verdicts, |_| false)
 }
 
 pub(crate) fn course(pool: &Pool, course: &Execution, verdicts: &[Judgement]) -> Report {
@@ -218,7 +216,7 @@ pub(crate) fn course(pool: &Pool, course: &Execution, verdicts: &[Judgement]) ->
     let mut jobs = table!("", order, i => {
         "job" => &pool.jobs()[i].name,
         "size [1]" => pool.jobs()[i].size,
-        format!("ends [{}]", pool.time_unit()) => course.ends[i],
+        format!("ends [{}]", pool.record.time_unit) => course.ends[i],
     });
     jobs.notes.extend(more);
     let never = course.ends.iter().filter(|end| end.is_infinite()).count();
@@ -234,7 +232,7 @@ pub(crate) fn course(pool: &Pool, course: &Execution, verdicts: &[Judgement]) ->
         "quantity" => quantity.row().label,
         "claimed" => judgement.map(|own| digits(own.claim.value)),
         "happened" => digits(cost(pool, quantity, &course.ends)),
-        "unit" => quantity.unit(pool.time_unit()),
+        "unit" => quantity.unit(&pool.record.time_unit),
         "verdict" => judgement.map(|own| match own.verdict {
             Verdict::Confirmed => "confirmed",
             _ => "REFUTED",

@@ -3,14 +3,13 @@ use std::time::Duration;
 
 use clap::Args;
 
-use super::Malleable;
 use super::analysis::relaxation;
 use super::artifact::{Checked, cost};
 use super::policy::Online;
-use super::report;
 use super::simulator::{Measures, judge, judge_course, simulate};
 use super::synthesis::{self, Open, Options, best_plan};
 use super::workload::{ALL_JOBS, Objective, Pool, Stream, Workload};
+use super::{Malleable, report};
 use synth_core::document::WorkloadDocument as _;
 use synth_simulation::sweep::{Comparing, ExactMeans, Whole};
 use synth_simulation::{Estimate, Health, Settings, median};
@@ -188,11 +187,9 @@ impl Kind for Malleable {
             }
             Workload::Stream(stream) => stream,
         };
-        let typed = [
-            ("--draws", extras.draws > 1),
-            ("--exponents", !extras.exponents.is_empty()),
-        ];
-        if let Some((name, _)) = typed.into_iter().find(|(_, is_typed)| *is_typed) {
+        let draws = (extras.draws > 1).then_some("--draws");
+        let exponents = (!extras.exponents.is_empty()).then_some("--exponents");
+        if let Some(name) = draws.or(exponents) {
             return refuse(format!(
                 "{name} applies only to jobs that are all present at the start, but here the jobs arrive over time: leave it out"
             ));
@@ -219,7 +216,7 @@ impl Queueing for Stream {
     type OfClass = ();
 
     fn origin(&self) -> (Option<String>, &str) {
-        (self.record().source.clone(), self.time_unit())
+        (self.record.source.clone(), &self.record.time_unit)
     }
 
     fn own_load(&self, _: Option<Duration>) -> VerbResult<f64> {
@@ -249,39 +246,30 @@ fn redrawn(pool: &Pool, seed: u64) -> Pool {
     pool.redrawn(seed.wrapping_sub(1))
 }
 
-fn pools(
-    pool: &Pool,
-    comparing: &Comparing<'_>,
-    extras: &ComparisonArgs,
-    over_loads: Option<&str>,
-) -> VerbResult<Vec<Pool>> {
-    if let Some(name) = over_loads {
-        return refuse(format!(
-            "{name} applies only to jobs that arrive, but here all jobs are present at the start: leave it out, or use --exponents to compare speedups k^p"
-        ));
-    }
-    let (draws, seed) = (extras.draws, comparing.settings.seed);
-    if draws > 1 && pool.record().sizes.is_none() {
-        return refuse(
-            "--draws applies only to random sizes (`sizes:`), but here the sizes are given: leave it out",
-        );
-    }
-    let draw = |n| redrawn(pool, seed.wrapping_add(n));
-    Ok((0..draws).map(draw).collect())
-}
-
 fn compare_pool(
     pool: &Pool,
     comparing: &Comparing<'_>,
     extras: &ComparisonArgs,
     caller: &mut Caller<'_>,
 ) -> VerbResult<Outcomes> {
-    let pools = pools(pool, comparing, extras, caller.over_loads(comparing))?;
+    if let Some(name) = caller.over_loads(comparing) {
+        return refuse(format!(
+            "{name} applies only to jobs that arrive, but here all jobs are present at the start: leave it out, or use --exponents to compare speedups k^p"
+        ));
+    }
+    let (draws, seed) = (extras.draws, comparing.settings.seed);
+    if draws > 1 && pool.record.sizes.is_none() {
+        return refuse(
+            "--draws applies only to random sizes (`sizes:`), but here the sizes are given: leave it out",
+        );
+    }
+    let draw = |n| redrawn(pool, seed.wrapping_add(n));
+    let pools: Vec<Pool> = (0..draws).map(draw).collect();
     let (names, changes) = (comparing.policies, comparing.changes);
     let policies = NamedPolicy::<Malleable>::resolve_each(names, None, changes)?;
     caller.notify(Notice::Interruptible);
     let (exponents, quantity) = (&extras.exponents, pool.objective().quantity());
-    let mut outcomes = Outcomes::new(comparing, pools[0].record().digest());
+    let mut outcomes = Outcomes::new(comparing, pools[0].record.digest());
     let mut bounds = PolicyValues {
         policy: LEAST.into(),
         values: Vec::new(),
@@ -336,7 +324,7 @@ fn compare_pool(
 }
 
 fn columns(pool: &Pool, at: Option<f64>) -> [QuantityColumn; 2] {
-    let mut cost = QuantityColumn::of(pool.objective().quantity(), pool.time_unit());
+    let mut cost = QuantityColumn::of(pool.objective().quantity(), &pool.record.time_unit);
     if let Some(p) = at {
         cost.label = format!("p = {p}");
     }

@@ -1,5 +1,4 @@
-//! Volunteer computing, where a host can be slow, can be turned off, can return a wrong result, or
-//! can disappear.
+//! Volunteer computing, where hosts can be slow or off, return wrong results, or disappear.
 //!
 //! The hosts ask for work, and each job that is sent has a deadline, after which it is sent to
 //! another host. The dispatch rule uses the percentile of a host among all hosts, and the expected
@@ -9,10 +8,10 @@
 //! - A [`Dispatch`](policy::Dispatch) has the parameters of the rule, and
 //!   [`decide`](policy::decide()) returns the jobs for a host. It is deterministic, so that other
 //!   servers can be tested against it.
-//! - The function [`synthesize`](synthesis::synthesize) tunes the parameters by simulation and
-//!   measures the claims of the policy file in campaigns that are held out.
+//! - [`synthesize`](synthesis::synthesize) tunes the parameters by simulation and measures the
+//!   claims of the policy file in campaigns that are held out.
 //!
-//! In the example, there are ten hosts with four cores, which are turned on for half of the time.
+//! In the example, there are ten hosts with four cores, which are on for half of the time.
 //!
 //! ```
 //! use synth_volunteer::workload::{CampaignDocument, Shortage};
@@ -33,8 +32,8 @@
 //! ```
 //!
 //! Source: "Server job scheduling", a proposal of the BOINC project, 2012 ("the proposal"), which
-//! was never implemented. The module [`policy`] decides what is left open there. The following
-//! errors are corrected: an `else` is missing, a deadline is only computed from the jobs with tight
+//! was never implemented. The module [`policy`] decides the details that it leaves open, and
+//! corrects its errors: an `else` is missing, a deadline is only computed from the jobs with tight
 //! deadlines, there is no time for a retry, and a fast host can take a whole batch.
 
 pub mod artifact;

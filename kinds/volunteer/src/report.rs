@@ -14,7 +14,7 @@ use synth_verb::table;
 pub(crate) fn about(campaign: &Campaign) -> String {
     let hosts = counted(campaign.host_count() as f64, "host");
     let horizon = number(campaign.horizon());
-    format!("{hosts} for {horizon} {}", campaign.time_unit())
+    format!("{hosts} for {horizon} {}", campaign.record.time_unit)
 }
 
 fn rule(rule: &Dispatch) -> String {
@@ -29,7 +29,7 @@ fn knob(value: f64) -> String {
 
 pub(crate) fn show(checked: &Checked) -> Report {
     let (artifact, campaign) = (checked.artifact(), checked.workload());
-    let time = campaign.time_unit();
+    let time = &campaign.record.time_unit;
     let what = format!("a volunteer computing server with {}", about(campaign));
     let steps = steps(&artifact.policy.dispatch, time).join("; ");
     let percentile = format!(
@@ -38,7 +38,7 @@ pub(crate) fn show(checked: &Checked) -> Report {
         knob(UNKNOWN)
     );
     let does = [format!("When a host asks for work, {steps}."), percentile];
-    let source = campaign.record().source.as_deref();
+    let source = campaign.record.source.as_deref();
     policy_report(&what, artifact, source, does, |_| {
         ViolatedAssumptions::default()
     })
@@ -52,9 +52,8 @@ fn steps(rule: &Dispatch, time: &str) -> Vec<String> {
     let each = |n: u32| format!(", which gets at most {n} such jobs per processor");
     let each = rule.first_each.map_or(String::new(), each);
     let quantile = |q: f64| format!("the {} quantile", knob(q));
-    let quantile = rule
-        .quantile
-        .map_or("the expected quantile of the last result".into(), quantile);
+    let of_last = "the expected quantile of the last result".into();
+    let quantile = rule.quantile.map_or(of_last, quantile);
     let [first, tight] = [rule.first_percentile, rule.tight_percentile].map(knob);
     let [from, to] = [rule.patience, 2.0 * rule.patience].map(number);
     let mut steps = vec![
@@ -102,23 +101,21 @@ fn attained(campaign: &Campaign, run: &Run) -> Section {
     table!("", known, (quantity, mean) => {
         "quantity" => quantity.row().label,
         "mean of campaigns" => estimate(Some(mean)),
-        "unit" => quantity.unit(campaign.time_unit()),
+        "unit" => quantity.unit(&campaign.record.time_unit),
     })
 }
 
 const SHOWN: usize = 40;
 
 fn batches(campaign: &Campaign, run: &Run) -> Section {
-    let time = campaign.time_unit();
+    let time = &campaign.record.time_unit;
     let batches = campaign.dated_batches().take(SHOWN);
     table!("", batches, (n, batch) => {
         "batch" => &batch.name,
         format!("makespan [{time}]") => run.makespan(n),
-        format!("first estimate [{time}]") => run.of_batch(n, |own| own.first_estimate),
+        format!("first estimate [{time}]") => run.mean(n, |own| own.first_estimate),
         "done" => format!("{} of {}", run.finished(n), run.campaigns.len()),
-        "instances per job [1]" => run.of_batch(n, |own| {
-            Some(own.sent as f64 / f64::from(batch.jobs.unwrap_or(1)))
-        }),
+        "instances per job [1]" => run.mean(n, |own| Some(own.sent as f64 / f64::from(own.jobs?))),
     })
 }
 
@@ -170,9 +167,9 @@ pub(crate) fn synthesized(campaign: &Campaign, synthesized: &Synthesis) -> Repor
     }));
     compared.notes.extend(others.iter().filter_map(better));
     let usual = campaign.capacity(&campaign.applications()).usual;
-    let needed: f64 = campaign.batches().iter().map(|b| campaign.work(b)).sum();
+    let needed: f64 = campaign.batches.iter().map(|b| campaign.work(b)).sum();
     let part = percent(needed / (usual * campaign.horizon()));
-    let (usual, unit) = (number(usual), campaign.time_unit());
+    let (usual, unit) = (number(usual), &campaign.record.time_unit);
     compared.notes.push(format!(
         "With their availability and error rates, all hosts can do {usual} of work per {unit}, and the campaign needs {part} of that."
     ));
@@ -208,7 +205,7 @@ fn better(other: &Competitor) -> Option<String> {
 }
 
 pub(crate) fn impossible(campaign: &Campaign, shortage: &Shortage) -> String {
-    let unit = campaign.time_unit();
+    let unit = &campaign.record.time_unit;
     match shortage {
         Shortage::Never { batch, why } => format!("Batch `{batch}` cannot be completed: {why}."),
         Shortage::TooMuch {

@@ -124,12 +124,10 @@ impl Kind for Volunteer {
         }
         let (names, changes) = (comparing.policies, comparing.changes);
         let policies = NamedPolicy::<Volunteer>::resolve_each(names, Some(campaign), changes)?;
-        let (settings, time) = (comparing.settings, campaign.time_unit());
+        let (settings, time) = (comparing.settings, &campaign.record.time_unit);
         let mut outcomes = Outcomes::new(comparing, Volunteer::digest(campaign));
-        let columns = Quantity::ALL
-            .iter()
-            .map(|own| QuantityColumn::of(*own, time));
-        outcomes.columns = columns.collect();
+        let column = |own: &Quantity| QuantityColumn::of(*own, time);
+        outcomes.columns = Quantity::ALL.iter().map(column).collect();
         let mut first: Option<Run> = None;
         for (outcome, policy) in outcomes.policies.iter_mut().zip(policies) {
             caller.notify(Notice::Doing(&outcome.policy));
@@ -166,13 +164,11 @@ impl Kind for Volunteer {
     }
 }
 
-const RULES: &str = include_str!("rules.txt").trim_ascii_end();
-
 impl Rules for Volunteer {
     type Content = Self;
     type Rule = Rule;
 
-    const RULES: &'static str = RULES;
+    const RULES: &'static str = include_str!("rules.txt").trim_ascii_end();
 
     fn rule(name: &str, campaign: Option<&Campaign>) -> Result<Rule, String> {
         let (rule, parameter) = split_name(name);
@@ -196,7 +192,7 @@ impl Rules for Volunteer {
             "literal" => dispatch(literal),
             "boinc-2025" => bound().map(Rule::Tail),
             "fixed" => bound().map(Rule::Fixed),
-            _ => Err(no_rule(name, RULES)),
+            _ => Err(no_rule(name, Self::RULES)),
         }
     }
 

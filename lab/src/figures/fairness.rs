@@ -6,7 +6,8 @@ use super::rules::of_events;
 use super::{Drawn, PaperFinding};
 use synth::compatibility::analysis;
 use synth::compatibility::simulator::{Rule, simulate};
-use synth::compatibility::workload::{Cluster, Trial};
+use synth::compatibility::workload::{Cluster, ClusterDocument, Trial};
+use synth::document::WorkloadDocument as _;
 use synth::kind::VerbResult;
 use synth::simulation::Estimate;
 
@@ -56,7 +57,7 @@ fn system(figure: u32) -> System {
 /// Draws the rates above the delays, with one column for each size distribution.
 pub(super) fn figure<const N: u32>(events: u64) -> VerbResult<Drawn> {
     let (title, classes, text, (rate, delay)) = system(N);
-    let cluster = Cluster::parse(&text, title)?.workload;
+    let cluster = ClusterDocument::parse(&text, title)?.workload;
     let own = analysis::load(&cluster).load;
     let at = |load: f64| -> VerbResult<Cluster> {
         Ok(cluster.scaled(load / own).ok_or("out of range")?)

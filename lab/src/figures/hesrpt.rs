@@ -6,10 +6,11 @@ use itertools::Itertools as _;
 
 use super::curve::{BLUE, Curve, GREEN, Kind, ORANGE, PURPLE, Panel, VERMILLION, axis, sheet};
 use super::{Drawn, PaperFinding};
-use synth::kind::VerbResult;
+use synth::document::WorkloadDocument as _;
+use synth::kind::{Rules as _, VerbResult};
+use synth::malleable::Malleable;
 use synth::malleable::artifact::{Quantity, cost};
-use synth::malleable::policies;
-use synth::malleable::workload::{Pool, Workload};
+use synth::malleable::workload::{Pool, PoolDocument, Workload};
 use synth::simulation::median;
 
 const EXPONENTS: [f64; 5] = [0.05, 0.3, 0.5, 0.9, 0.99];
@@ -19,7 +20,7 @@ const EVENTS_OF_A_DRAW: u64 = 2_000_000;
 pub(super) fn figure4(events: u64) -> VerbResult<Drawn> {
     let draws = (events / EVENTS_OF_A_DRAW).clamp(1, DRAWS);
     let text = include_str!("../../../models/five_hundred_pareto.yaml");
-    let Workload::Pool(own) = Workload::parse(text, "five_hundred_pareto")?.workload else {
+    let Workload::Pool(own) = PoolDocument::parse(text, "five_hundred_pareto")?.workload else {
         return Err("the model is not a pool of jobs".into());
     };
     let rules = [
@@ -33,7 +34,7 @@ pub(super) fn figure4(events: u64) -> VerbResult<Drawn> {
     for p in EXPONENTS {
         let pools: Vec<Pool> = (0..draws).map(|n| own.redrawn(n).with_power(p)).collect();
         for (points, (_, _, name)) in points.iter_mut().zip(rules) {
-            let rule = policies::rule(name)?;
+            let rule = Malleable::rule(name, None)?;
             let flow = |pool: &Pool| -> VerbResult<f64> {
                 let course = rule.execute(name, pool, false)?;
                 Ok(cost(pool, Quantity::FlowTime, &course.ends))

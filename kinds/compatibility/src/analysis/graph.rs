@@ -1,5 +1,3 @@
-//! Computes the exact means on a graph of classes and servers with one of two recursions over sets.
-
 use num_traits::Num;
 
 /// The type of the sets that the recursion uses.
@@ -12,7 +10,7 @@ pub enum Recursion {
     Classes,
 }
 
-/// The maximum size of the full set. For this size, it takes seconds and a few hundred megabytes.
+/// The maximum size of the full set, which takes seconds and a few hundred megabytes.
 const MOST: usize = 22;
 
 /// The mean values under balanced fairness.
@@ -26,10 +24,9 @@ pub struct FairMeans<N> {
     pub by: Vec<Recursion>,
 }
 
-/// Computes the mean values under balanced fairness for a stable graph.
-///
-/// The connected components are independent. In each of them, identical servers and identical
-/// classes are merged. If `recursion` is `None`, the one with fewer sets is used.
+/// Computes the means for a stable graph. In each of its independent connected components,
+/// identical servers and identical classes are merged, and `recursion` or the one with fewer sets
+/// is used.
 ///
 /// # Errors
 /// Returns an error if the number of sets is too large for both recursions, or for the given one.
@@ -43,28 +40,26 @@ pub fn fair<N: Num + Clone>(
         by: Vec::new(),
     };
     for classes in parts(&graph.servers) {
-        let part = graph.reduced(&classes);
-        let servers = part.graph.service_rates.len();
-        let groups = part.graph.arrival_rates.len();
-        let recursion = recursion.unwrap_or(if servers <= groups {
-            Recursion::Servers
-        } else {
-            Recursion::Classes
+        let (part, group_of_class, place_of_server) = graph.reduced(&classes);
+        let (servers, groups) = (part.service_rates.len(), part.arrival_rates.len());
+        let recursion = recursion.unwrap_or(match servers <= groups {
+            true => Recursion::Servers,
+            false => Recursion::Classes,
         });
         let (numbers, idle) = match recursion {
-            Recursion::Servers if servers <= MOST => by_servers(&part.graph),
-            Recursion::Classes if groups <= MOST => by_classes(&part.graph),
+            Recursion::Servers if servers <= MOST => by_servers(&part),
+            Recursion::Classes if groups <= MOST => by_classes(&part),
             _ => {
                 return Err(format!(
                     "there is no exact method for {servers} distinct servers and {groups} distinct classes in one connected part of the graph: at most {MOST} of either are supported"
                 ));
             }
         };
-        for (i, group) in classes.into_iter().zip(part.groups) {
-            let share = graph.arrival_rates[i].clone() / part.graph.arrival_rates[group].clone();
+        for (i, group) in classes.into_iter().zip(group_of_class) {
+            let share = graph.arrival_rates[i].clone() / part.arrival_rates[group].clone();
             means.numbers[i] = numbers[group].clone() * share;
         }
-        for (s, place) in part.places {
+        for (s, place) in place_of_server {
             means.idle[s] = idle[place].clone();
         }
         means.by.push(recursion);
@@ -72,17 +67,10 @@ pub fn fair<N: Num + Clone>(
     Ok(means)
 }
 
-/// A connected component in which identical classes and identical servers are merged.
-struct Part<N> {
-    graph: Graph<N>,
-    /// For each class of the component, its index in `graph`.
-    groups: Vec<usize>,
-    /// Each server of the component, with its index in `graph`.
-    places: Vec<(usize, usize)>,
-}
-
 impl<N: Num + Clone> Graph<N> {
-    fn reduced(&self, classes: &[usize]) -> Part<N> {
+    /// Returns a connected component, in which identical classes and identical servers are merged,
+    /// the index in it of each of the `classes`, and each of their servers with its index.
+    fn reduced(&self, classes: &[usize]) -> (Graph<N>, Vec<usize>, Vec<(usize, usize)>) {
         let of_class = |i: &usize| {
             let mut own = self.servers[*i].clone();
             own.sort_unstable();
@@ -99,20 +87,17 @@ impl<N: Num + Clone> Graph<N> {
             let own = (0..users.len()).filter(|s| users[*s].contains(&k));
             own.collect()
         };
-        Part {
-            graph: Graph {
-                servers: (0..kinds.len()).map(servers_of).collect(),
-                service_rates,
-                arrival_rates,
-            },
-            groups,
-            places: used.zip(places).collect(),
-        }
+        let graph = Graph {
+            servers: (0..kinds.len()).map(servers_of).collect(),
+            service_rates,
+            arrival_rates,
+        };
+        (graph, groups, used.zip(places).collect())
     }
 }
 
-/// Merges members with the same key. Returns the keys, the sum of the rates for each key, and the
-/// index of the key of each member.
+/// Merges members with the same key, and returns the keys, the sum of the rates for each key, and
+/// the index of the key of each member.
 fn grouped<N: Num + Clone>(
     members: impl Iterator<Item = (Vec<usize>, N)>,
 ) -> (Vec<Vec<usize>>, Vec<N>, Vec<usize>) {
@@ -158,7 +143,7 @@ pub struct Graph<N> {
     pub servers: Vec<Vec<usize>>,
 }
 
-/// Returns, for each set, the sum of the values of all its subsets or supersets, including itself.
+/// Returns, for each set, the sum of all its subsets or supersets, including itself.
 fn summed<N: Num + Clone>(mut values: Vec<N>, supersets: bool) -> Vec<N> {
     for bit in (0..values.len().trailing_zeros()).map(|k| 1 << k) {
         for set in (0..values.len()).filter(|set| (set & bit == 0) == supersets) {
@@ -168,7 +153,6 @@ fn summed<N: Num + Clone>(mut values: Vec<N>, supersets: bool) -> Vec<N> {
     values
 }
 
-/// Returns, for each set of `n` members, the sum of the values of all its subsets.
 fn sums_of<N: Num + Clone>(n: usize, sets: impl Iterator<Item = usize>, values: &[N]) -> Vec<N> {
     let mut at = vec![N::zero(); 1 << n];
     for (set, value) in sets.zip(values) {
@@ -202,10 +186,10 @@ fn backward<N: Num + Clone>(rates: &[N], free: &[N], weight: impl Fn(usize) -> N
     changes
 }
 
-/// Computes `E[x_i]` and the fraction of time for which each server is idle. The recursion is
+/// Computes `E[x_i]` and the fraction of time for which each server is idle, in time `O(2^S S)`:
 /// `G(T) = Σ_{s∈T} μ_s G(T∖s) / (μ(T) − λ(T))`, where `T` is a set of servers, and `λ(T)` is the
-/// arrival rate of the classes that can only use `T`. Its time complexity is `O(2^S S)`.
-pub(super) fn by_servers<N: Num + Clone>(graph: &Graph<N>) -> (Vec<N>, Vec<N>) {
+/// arrival rate of the classes that can only use `T`.
+fn by_servers<N: Num + Clone>(graph: &Graph<N>) -> (Vec<N>, Vec<N>) {
     let (rates, count) = (&graph.service_rates, graph.service_rates.len());
     let set_of = |servers: &Vec<usize>| servers.iter().fold(0, |set, s| set | 1 << s);
     let classes = graph.servers.iter().map(set_of);
@@ -227,9 +211,9 @@ pub(super) fn by_servers<N: Num + Clone>(graph: &Graph<N>) -> (Vec<N>, Vec<N>) {
     (numbers.collect(), idle.collect())
 }
 
-/// Computes the same values as [`by_servers`], but with a recursion over the sets of active
-/// classes: `π(A) = Σ_{i∈A} λ_i π(A∖i) / (μ(A) − λ(A))`. The time complexity is `O(2^K K)`.
-pub(super) fn by_classes<N: Num + Clone>(graph: &Graph<N>) -> (Vec<N>, Vec<N>) {
+/// Computes the same as [`by_servers`] over the sets of active classes, in time `O(2^K K)`:
+/// `π(A) = Σ_{i∈A} λ_i π(A∖i) / (μ(A) − λ(A))`.
+fn by_classes<N: Num + Clone>(graph: &Graph<N>) -> (Vec<N>, Vec<N>) {
     let (rates, count) = (&graph.arrival_rates, graph.arrival_rates.len());
     let all = (1 << count) - 1;
     // A server that `A` cannot use has only users that are not in `A`.

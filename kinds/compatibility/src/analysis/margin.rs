@@ -1,10 +1,8 @@
-//! Computes the stability margin `θ*`, which is the minimum of `μ(A)/λ(A)` over all sets `A` of
-//! classes, with a proof for each of its two bounds.
+//! The stability margin `θ*` is the minimum of `μ(A)/λ(A)` over all sets `A` of classes.
 //!
-//! If the arrival rates are multiplied by θ, they can be sustained if and only if there is a flow
-//! that sends all jobs to compatible servers. Otherwise, a smaller θ is computed from the classes
-//! that are not fully served and from the classes that compete with them (W. Dinkelbach, Management
-//! Science 13(7), 1967).
+//! Arrival rates multiplied by θ can be sustained if and only if a flow sends all jobs to
+//! compatible servers. Otherwise, a smaller θ is computed from the classes that are not fully
+//! served and their competitors (W. Dinkelbach, Management Science 13(7), 1967).
 
 use std::collections::BTreeSet;
 
@@ -20,20 +18,22 @@ pub struct Margin {
     pub factor: f64,
     /// A set `A` of classes, in ascending order, for which `μ(A) = θ* λ(A)`.
     pub tight: Vec<usize>,
-    /// For each class (K), the fraction of its jobs that is sent to each server. No server has a
-    /// load that is greater than `1/θ*`.
+    /// For each class (K), the fraction of its jobs for each server. No load is above `1/θ*`.
     pub routing: Vec<Vec<(usize, f64)>>,
 }
 
 /// A class is fully served if the flow sends all but this fraction of its jobs.
 const ROUNDING: f64 = 1e-12;
 
-/// The maximum number of sets. Each one has a smaller ratio, and even ten are rarely needed.
+/// The maximum number of sets, each with a smaller ratio. Even ten are rarely needed.
 const MOST_SETS: usize = 1000;
 
 /// Computes the stability margin of a graph. The graph must have at least one class.
 pub fn margin(graph: &Graph<f64>) -> Margin {
-    let flow = Flow::new(graph);
+    let classes = graph.servers.iter().enumerate();
+    let edges = classes.flat_map(|(i, own)| own.iter().map(move |s| (i, *s)));
+    let edges = edges.collect();
+    let flow = Flow { graph, edges };
     let mut tight: Vec<usize> = (0..graph.arrival_rates.len()).collect();
     let mut factor = flow.ratio(&tight);
     let mut sent = flow.maximum(factor);
@@ -61,14 +61,7 @@ struct Flow<'a> {
     edges: Vec<(usize, usize)>,
 }
 
-impl<'a> Flow<'a> {
-    fn new(graph: &'a Graph<f64>) -> Self {
-        let classes = graph.servers.iter().enumerate();
-        let edges = classes.flat_map(|(i, own)| own.iter().map(move |s| (i, *s)));
-        let edges = edges.collect();
-        Flow { graph, edges }
-    }
-
+impl Flow<'_> {
     fn ratio(&self, classes: &[usize]) -> f64 {
         let graph = self.graph;
         let used = classes.iter().flat_map(|i| &graph.servers[*i]);
@@ -78,8 +71,8 @@ impl<'a> Flow<'a> {
         served / arriving
     }
 
-    /// Returns the maximum flow on each edge if the arrival rates are multiplied by `factor`: first
-    /// from the source to the classes, then to the servers, and then to the sink.
+    /// Returns the maximum flow if the arrival rates are multiplied by `factor`: on the edges from
+    /// the source to the classes, then to the servers, and then to the sink.
     fn maximum(&self, factor: f64) -> Vec<f64> {
         let (service_rates, arrival_rates) = (&self.graph.service_rates, &self.graph.arrival_rates);
         let mut network: DiGraph<(), f64> = DiGraph::new();
@@ -104,14 +97,12 @@ impl<'a> Flow<'a> {
         edges.map(|(&(i, s), sent)| (i, s, *sent))
     }
 
-    /// Returns the classes that are not fully served, and the classes that compete with them.
-    /// Returns `None` if all classes are fully served.
+    /// Returns the classes that are not fully served and their competitors, or `None`.
     fn unserved_classes(&self, sent: &[f64], factor: f64) -> Option<Vec<usize>> {
         let (servers, rates) = (&self.graph.servers, &self.graph.arrival_rates);
         let count = servers.len();
-        let mut reached: Vec<bool> = (0..count)
-            .map(|i| sent[i] < factor * rates[i] * (1.0 - ROUNDING))
-            .collect();
+        let is_behind = |i: usize| sent[i] < factor * rates[i] * (1.0 - ROUNDING);
+        let mut reached: Vec<bool> = (0..count).map(is_behind).collect();
         let mut queue: Vec<usize> = (0..count).filter(|i| reached[*i]).collect();
         if queue.is_empty() {
             return None;

@@ -1,10 +1,9 @@
-//! Computes the exact mean numbers of jobs under balanced fairness, which do not depend on the size
+//! The exact mean numbers of jobs under balanced fairness, which do not depend on the size
 //! distribution. For exponential sizes, they are also the means of first come, first served.
 //!
-//! The stationary measure of a state `x` is `Φ(x) Π λ_i^{x_i}` (see equation 3 of the paper), where
-//! `x_i` is the number of jobs of class `i`. The sum `G` of this measure over all states can be
-//! computed as a sum over sets (see [`Recursion`]). The mean values are `E[x_i] = λ_i ∂ ln G/∂λ_i`,
-//! where the derivative is computed in reverse mode.
+//! The stationary measure of a state `x` is `Φ(x) Π λ_i^{x_i}` (equation 3 of the paper), where
+//! `x_i` is the number of jobs of class `i`. Its sum `G` over all states is computed as a sum over
+//! sets (see [`Recursion`]), and `E[x_i] = λ_i ∂ ln G/∂λ_i` by differentiation in reverse mode.
 
 mod graph;
 mod margin;
@@ -33,7 +32,7 @@ pub struct Means {
     pub numbers: Vec<f64>,
     /// The utilization of each server (S).
     pub utilizations: Vec<f64>,
-    /// The method that was used.
+    /// The method.
     pub by: Method,
 }
 
@@ -56,7 +55,7 @@ pub fn load(cluster: &Cluster) -> Load {
     Load { load, margin }
 }
 
-/// Computes the mean values of a workload whose load is less than 1.
+/// Computes the means of a workload whose load is less than 1.
 ///
 /// # Errors
 /// Returns an error if the number of sets is too large, or if the sums overflow.
@@ -97,13 +96,10 @@ impl Means {
 }
 
 /// Returns `E[T]` if each job runs on `degree` random servers, or ∞ if the system is not stable.
-///
-/// The `service_rate` is that of one server, and the `arrival_rate` is the total \[jobs/time\].
-/// The result is a sum of `S − d + 1` terms (K. Gardner et al., Redundancy-d, Operations Research
-/// 65(4), 2017, theorem 1).
-pub fn random_assignment(servers: u32, service_rate: f64, degree: u32, arrival_rate: f64) -> f64 {
+/// `λ C(n, d)/C(S, d)` is the arrival rate of the jobs that can only use `n` given servers
+/// (K. Gardner et al., Redundancy-d, Operations Research 65(4), 2017, theorem 1).
+fn random_assignment(servers: u32, service_rate: f64, degree: u32, arrival_rate: f64) -> f64 {
     let term = |n: u32| {
-        // The arrival rate of the jobs that can only use `n` given servers is `λ C(n, d)/C(S, d)`.
         let factors = (0..degree).map(|k| f64::from(n - k) / f64::from(servers - k));
         let part: f64 = factors.product();
         let free = f64::from(n) * service_rate - arrival_rate * part;

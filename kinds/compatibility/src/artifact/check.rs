@@ -1,4 +1,4 @@
-//! The checker of a policy file. It does not use the code of the synthesis to check the claims.
+//! The checker of a policy file, which does not use the code of the synthesis.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -11,7 +11,7 @@ use synth_core::artifact::{
 
 const NEAR: f64 = 1e-9;
 
-/// The relative tolerance for mean values. It is larger because digits are lost near load 1.
+/// The relative tolerance for means, which is larger because digits are lost near load 1.
 const NEAR_MEANS: f64 = 1e-8;
 
 const CUT_AND_FLOW: Grounds =
@@ -20,6 +20,8 @@ const SUMS: Grounds =
     Grounds::Derived("the other recursion over sets, or the same one in forward mode");
 const BY_LITTLE: Grounds = Grounds::Derived("Little's law");
 const SLICE: Grounds = Grounds::Derived("the mean size divided by the number of interruptions");
+const TOO_MANY_SETS: Grounds =
+    Grounds::Trusted("the number of sets is too large to compute the value again");
 const SIMULATED: Grounds = Grounds::Judged(
     "the interval is around a positive number; `synth simulate` tries to refute it",
 );
@@ -43,11 +45,8 @@ fn policy(policy: &Policy, cluster: &Cluster, findings: &mut Findings) {
             }
         }
         None if policy.interruptions > 0.0 => {
-            findings.differs(
-                "slice",
-                "absent",
-                "σ/m, because the jobs can be interrupted",
-            );
+            let expected = "σ/m, because the jobs can be interrupted";
+            findings.differs("slice", "absent", expected);
         }
         None => {}
     }
@@ -112,7 +111,6 @@ fn needed(tight: &[String], cluster: &Cluster, rates: &[f64], f: &mut Findings) 
     Some(arriving / servers.into_iter().map(|s: usize| rates[s]).sum::<f64>())
 }
 
-/// Returns the maximum load of a server with this routing.
 fn most_loaded(routing: &[Vec<Part>], cluster: &Cluster, f: &mut Findings) -> Option<f64> {
     let (classes, rates) = (cluster.classes(), cluster.service_rates());
     f.length("", routing.len(), classes.len(), "class");
@@ -150,10 +148,10 @@ fn claims(artifact: &Artifact, cluster: &Cluster, findings: &mut Findings) {
     // If the load is 1 or more, the sums do not exist.
     let sound = findings.is_clear("evidence");
     let means = sound.then(|| means(cluster)).flatten();
-    let mut seen = HashSet::new();
+    let (time, mut seen) = (&cluster.record.time_unit, HashSet::new());
     for (n, own) in artifact.claims.iter().enumerate() {
         let path = format!("claims[{n}]");
-        if own.check_plain(&path, &known, cluster.time_unit(), &mut seen, findings) {
+        if own.check_plain(&path, &known, time, &mut seen, findings) {
             let load = artifact.evidence.load;
             findings.within(path, |f| claim(own, load, cluster, means.as_ref(), f));
         }
@@ -175,48 +173,37 @@ fn malformed(claim: &Claim) -> Option<&'static str> {
     }
 }
 
-fn claim(
-    claim: &Claim,
-    load: f64,
-    cluster: &Cluster,
-    means: Option<&Means>,
-    findings: &mut Findings,
-) {
+fn claim(claim: &Claim, load: f64, cluster: &Cluster, means: Option<&Means>, f: &mut Findings) {
     if let Some(why) = malformed(claim) {
-        return findings.add("", why);
+        return f.add("", why);
     }
     if claim.quantity == Quantity::Load {
         if claim.value != load {
-            findings.differs("value", claim.value, load);
+            f.differs("value", claim.value, load);
         }
-        return findings.stands("", CUT_AND_FLOW);
+        return f.stands("", CUT_AND_FLOW);
     }
-    let of_policy = [
-        Quantity::MeanResponse,
-        Quantity::MeanNumber,
-        Quantity::Utilization,
-    ];
-    let own = of_policy.contains(&claim.quantity);
+    let own = matches!(
+        claim.quantity,
+        Quantity::MeanResponse | Quantity::MeanNumber | Quantity::Utilization
+    );
     if claim.method == Method::Simulated {
-        if claim.value <= 0.0 || own && unmet(&claim.holds_for, cluster).any() {
-            findings.add("value", "this value cannot be the result of a simulation");
+        if claim.value <= 0.0 || own && unmet(claim, cluster).any() {
+            f.add("value", "this value cannot be the result of a simulation");
         }
-        return findings.stands("", SIMULATED);
+        return f.stands("", SIMULATED);
     }
     // The policy is only known to have these means if the sizes are exponential.
     if own && claim.holds_for.sizes.is_none() {
         let expected = "`exponential`, because the value is not known for other size distributions";
-        return findings.differs("holds_for.sizes", "absent", expected);
+        return f.differs("holds_for.sizes", "absent", expected);
     }
     match means.and_then(|means| expected(claim, cluster, means)) {
         Some((expected, by)) if is_close(claim.value, expected, NEAR_MEANS) => {
-            findings.stands("", by);
+            f.stands("", by);
         }
-        Some((expected, _)) => findings.differs("value", claim.value, expected),
-        None => findings.stands(
-            "",
-            Grounds::Trusted("the number of sets is too large to compute the value again"),
-        ),
+        Some((expected, _)) => f.differs("value", claim.value, expected),
+        None => f.stands("", TOO_MANY_SETS),
     }
 }
 

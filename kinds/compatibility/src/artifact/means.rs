@@ -1,5 +1,5 @@
-//! Computes the mean values under balanced fairness again, with the formulas that are given in the
-//! literature. If both recursions are possible, it uses the one that was not used before.
+//! Computes the means under balanced fairness again, with the formulas of the literature. If both
+//! recursions are possible, it uses the one that was not used before.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -12,11 +12,10 @@ pub(super) struct Means {
     pub busy: Vec<f64>,
 }
 
-/// The maximum number of set members. The limit is smaller for the more expensive recursion.
+/// The maximum number of set members, which is smaller for the more expensive recursion.
 const MOST: usize = 22;
 const MOST_OF_DEARER: usize = 14;
 
-/// Returns the means of a stable workload, or `None` if the number of sets is too large.
 pub(super) fn means(cluster: &Cluster) -> Option<Means> {
     let (rates, arriving) = (cluster.service_rates(), cluster.arrival_rates());
     if let Some(assignment) = cluster.assignment() {
@@ -37,9 +36,8 @@ pub(super) fn means(cluster: &Cluster) -> Option<Means> {
     Some(means)
 }
 
-/// Returns `E[x] = λ D/G` if each job uses `degree` random servers, which are identical. The
-/// recursion over the number `n` of servers is `D(n)/G(n) = share/free + D(n−1)/G(n−1)`. It does
-/// not compute `G`, which would overflow.
+/// Returns `E[x] = λ D/G` if each job uses `degree` random servers. The recursion over the number
+/// of servers, `D(n)/G(n) = share/free + D(n−1)/G(n−1)`, avoids `G`, which would overflow.
 fn drawn(rates: &[f64], degree: u32, arriving: f64) -> f64 {
     let count = rates.len() as u32;
     let share = |n: u32| -> f64 {
@@ -132,8 +130,8 @@ impl Part {
         Some(())
     }
 
-    /// Computes `D_i(T) = [G(T) 1{S_i ⊆ T} + Σ_s μ_s D_i(T∖s)] / (μ(T) − λ(T))`. Then
-    /// `E[x_i] = λ_i D_i/G` for the set of all servers.
+    /// Computes `E[x_i] = λ_i D_i/G` for the set of all servers, where
+    /// `D_i(T) = [G(T) 1{S_i ⊆ T} + Σ_s μ_s D_i(T∖s)] / (μ(T) − λ(T))`.
     fn by_servers(&self) -> (Vec<f64>, Vec<f64>) {
         let (serving, count) = (&self.serving, self.servers.len());
         let own = |k: usize| {
@@ -187,8 +185,7 @@ impl Part {
     }
 }
 
-/// Computes `x(A) = [own(A) + Σ_{i∈A} r_i x(A∖i)] / free(A)` from `x(∅)`. The value is 0 if
-/// `own(A)` is `None`.
+/// Computes `x(A) = [own(A) + Σ_{i∈A} r_i x(A∖i)] / free(A)` from `x(∅)`, or 0 without `own(A)`.
 fn recur(rates: &[f64], free: &[f64], first: f64, own: impl Fn(usize) -> Option<f64>) -> Vec<f64> {
     let mut values = vec![0.0; free.len()];
     values[0] = first;

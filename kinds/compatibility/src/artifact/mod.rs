@@ -26,9 +26,6 @@ pub type Checked = artifact::Checked<Compatibility>;
 /// A claim about the policy.
 pub type Claim = artifact::Claim<Quantity>;
 
-/// The assumptions of a claim.
-pub type HoldsFor = artifact::HoldsFor<NoConditions>;
-
 impl Content for Compatibility {
     const NAME: &'static str = "compatibility";
 
@@ -85,12 +82,12 @@ pub struct Part {
 }
 
 /// Returns the assumptions of a claim that are not met by this workload.
-pub fn unmet(holds_for: &HoldsFor, cluster: &Cluster) -> ViolatedAssumptions {
+pub fn unmet(claim: &Claim, cluster: &Cluster) -> ViolatedAssumptions {
     let is_met = |assumed| match assumed {
         SizeAssumption::Exponential => cluster.size().is_exponential(),
         SizeAssumption::PhaseType => cluster.size().phases().is_some(),
     };
-    holds_for.unmet(is_met, (true, true))
+    claim.holds_for.unmet(is_met, (true, true))
 }
 
 quantities! {

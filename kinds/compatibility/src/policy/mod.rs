@@ -1,15 +1,14 @@
-//! The policy uses a virtual queue. Each server works on the first job in the queue that is
-//! compatible with the server (see algorithm 1 of the balanced-fairness paper).
+//! A virtual queue: each server works on the first compatible job in the queue (algorithm 1 of the
+//! balanced-fairness paper).
 //!
-//! A job that is being served can be interrupted at a random time. It is then moved to the end of
-//! the queue, but its progress is not lost. If there are no interruptions, each server is first
-//! come, first served. If there are many interruptions, it is close to balanced fairness. The times
-//! are drawn by the caller. They must be exponential with the mean `θ/C_s` for the server `s`,
-//! which is the same as an exponential amount of work of the job with the mean `θ`.
+//! A job that is being served can be interrupted and moved to the end of the queue, without losing
+//! its progress. Without interruptions, each server is first come, first served; with many of them,
+//! it is close to balanced fairness. The caller draws the times, exponential with the mean `θ/C_s`
+//! for the server `s`, which is the same as an exponential amount of work with the mean `θ`.
 //!
-//! Each server has its own queue. Its jobs are in the order of the virtual queue, because a job
-//! goes to the end of all its queues at once. The old entries of a job that has been moved are
-//! ignored. The time for an event is proportional to the number of servers of the job.
+//! Each server has its own queue in the order of the virtual queue, because a job goes to the end
+//! of all its queues at once. The old entries of a job that has been moved are ignored. The time
+//! for an event is proportional to the number of servers of the job.
 
 #[cfg(test)]
 mod tests;
@@ -20,7 +19,7 @@ use std::collections::VecDeque;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Job(pub u32);
 
-/// A change of the job that a server works on.
+/// A change of the current job of a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Change {
     /// The index of the server.
@@ -41,15 +40,13 @@ pub struct FairQueue {
 #[derive(Clone, Debug, Default)]
 struct Server {
     current: Option<Job>,
-    /// The waiting jobs, each with a ticket. If the ticket is out of date, the entry is ignored.
+    /// The waiting jobs with their tickets. Entries whose ticket is out of date are ignored.
     waiting: VecDeque<(Job, u32)>,
-    /// The number of jobs in the system that can use it.
     compatible_jobs: usize,
 }
 
 #[derive(Clone, Debug, Default)]
 struct Entry {
-    /// This number is changed each time the job leaves the queue or is moved to the end.
     ticket: u32,
     servers: Vec<u32>,
 }
@@ -63,8 +60,7 @@ impl FairQueue {
         }
     }
 
-    /// Adds a job that can run on any of these servers. There must be at least one server, and each
-    /// index must be less than `S` and must not be used twice.
+    /// Adds a job for these servers: at least one index, each less than `S`, without duplicates.
     pub fn arrive(&mut self, servers: &[u32]) -> Job {
         self.changes.clear();
         let job = self.free.pop().unwrap_or_else(|| {
@@ -116,7 +112,7 @@ impl FairQueue {
             if server.current == Some(job) {
                 self.advance(s);
             } else {
-                self.tidy(s);
+                self.drop_stale_entries(s);
             }
         }
     }
@@ -126,12 +122,12 @@ impl FairQueue {
         &self.changes
     }
 
-    /// Returns the job that the server is working on.
+    /// Returns the current job of a server.
     pub fn current(&self, server: usize) -> Option<Job> {
         self.servers[server].current
     }
 
-    /// Returns the servers that can be used by this job.
+    /// Returns the servers of a job.
     pub fn servers_of(&self, job: Job) -> &[u32] {
         &self.jobs[job.0 as usize].servers
     }
@@ -149,8 +145,7 @@ impl FairQueue {
         }
     }
 
-    /// Removes the entries that are out of date if there are many of them.
-    fn tidy(&mut self, s: u32) {
+    fn drop_stale_entries(&mut self, s: u32) {
         let server = &mut self.servers[s as usize];
         if server.waiting.len() > 64 + 2 * server.compatible_jobs {
             let jobs = &self.jobs;
@@ -159,8 +154,7 @@ impl FairQueue {
         }
     }
 
-    /// Checks that no server is idle if it could work on a job, and that no server works on a job
-    /// that is not compatible with it.
+    /// Checks that no server is idle if it could work on a job, or works on an incompatible job.
     pub fn audit(&self) -> Result<(), String> {
         for (s, server) in self.servers.iter().enumerate() {
             let is_there = |own: &&(Job, u32)| self.jobs[own.0.0 as usize].ticket == own.1;

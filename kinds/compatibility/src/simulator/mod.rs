@@ -1,4 +1,4 @@
-//! Simulates the virtual queue, and processor sharing where each job only uses a single server.
+//! Simulates the virtual queue, and processor sharing where each job uses a single server.
 
 mod processor_sharing;
 #[cfg(test)]
@@ -23,8 +23,8 @@ pub enum Rule {
     Fair(f64),
     /// Each job is sent to one of its servers at random, and the servers use processor sharing.
     RandomPs,
-    /// The same, but each job is sent to the one of its servers that has the fewest jobs for its
-    /// rate, the new job included. Ties are broken by the order of the servers.
+    /// The same, but each job is sent to its server with the fewest jobs for its rate, including
+    /// the new one. Ties are broken by the order of the servers.
     ShortestPs,
 }
 
@@ -36,9 +36,9 @@ pub type Run = simulation::Run<Measures, ()>;
 pub struct Measures {
     /// The utilization of each server. This is only available for the first 1000 servers.
     pub utilization: Vec<f64>,
-    /// The same values with confidence intervals, which are used to check the claims.
+    /// The same values with confidence intervals.
     #[serde(skip)]
-    pub busy: Vec<Estimate>,
+    pub(crate) busy: Vec<Estimate>,
     /// The number of interruptions per unit of time.
     pub interruption_frequency: Option<Estimate>,
 }
@@ -135,7 +135,7 @@ pub fn judge(artifact: &Artifact, cluster: &Cluster, run: &Run) -> Vec<Judgement
     let measured = QueueRun {
         classes: &cluster.statistics(),
         run,
-        unmet: &|claim| unmet(&claim.holds_for, cluster),
+        unmet: &|claim| unmet(claim, cluster),
         utilization: &utilization,
     };
     measured.judge(&artifact.claims)

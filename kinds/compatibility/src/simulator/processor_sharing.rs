@@ -9,11 +9,10 @@ pub(super) struct ProcessorSharing {
     candidates: Candidates,
     servers: Vec<Server>,
     ends: Tournament,
-    present: usize,
     service: RandomStream,
 }
 
-/// A server. All its jobs receive the same amount of work, so that a single counter is sufficient.
+/// All jobs of a server receive the same amount of work, so that a single counter is sufficient.
 struct Server {
     rate: f64,
     /// The work that each job has received since the server was empty, as of the time `since`.
@@ -60,7 +59,6 @@ impl ProcessorSharing {
             candidates,
             servers: rates.iter().map(server).collect(),
             ends: Tournament::new(rates.len()),
-            present: 0,
             service,
         }
     }
@@ -82,7 +80,6 @@ impl ProcessorSharing {
 impl Discipline for ProcessorSharing {
     fn arrive(&mut self, now: f64, class: u32, size: f64, gauges: &mut QueueIntegrals) {
         let s = self.choose(class);
-        self.present += 1;
         let server = &mut self.servers[s];
         server.advance(now);
         let done = server.got + size;
@@ -106,7 +103,6 @@ impl Discipline for ProcessorSharing {
             gauges.works(s, false, now);
         }
         self.ends.set(s, server.end());
-        self.present -= 1;
         gauges.in_service(class, -1, now);
         let arrived = f64::from_bits(arrived);
         Some(Departure {
@@ -117,8 +113,6 @@ impl Discipline for ProcessorSharing {
     }
 
     fn audit(&self) -> Result<(), String> {
-        let there: usize = self.servers.iter().map(|server| server.jobs.len()).sum();
-        let lost = || format!("there are only {there} jobs on the servers, so some are lost");
-        (there == self.present).then_some(()).ok_or_else(lost)
+        Ok(())
     }
 }

@@ -1,12 +1,13 @@
 #![allow(clippy::unwrap_used)]
 
 use super::*;
+use crate::workload::ClusterDocument;
+use synth_core::document::WorkloadDocument as _;
 use synth_simulation::{Estimate, Health, Settings};
 
 fn cluster(text: &str) -> Cluster {
-    Cluster::parse(&format!("kind: compatibility\n{text}"), "test")
-        .unwrap()
-        .workload
+    let text = format!("kind: compatibility\n{text}");
+    ClusterDocument::parse(&text, "test").unwrap().workload
 }
 
 fn three(size: &str) -> Cluster {
@@ -54,7 +55,6 @@ fn means_of_exponential_sizes_do_not_depend_on_interruptions() {
     }
 }
 
-/// If there are many interruptions, the mean does not depend on the size distribution.
 #[test]
 #[ignore = "takes over five seconds; CI runs it"]
 fn many_interruptions_make_means_insensitive() {
@@ -103,10 +103,8 @@ fn random_assignment_matches_the_closed_form() {
         "assignment: {random: {servers: 100, rate: 1, degree: 2}, arrival_rate: 90}\nmean_size: 1",
     );
     for interruptions in [0.0, 1.0] {
-        assert_covers(
-            run(&cluster, &Rule::Fair(interruptions)).mean_response,
-            1.765103,
-        );
+        let run = run(&cluster, &Rule::Fair(interruptions));
+        assert_covers(run.mean_response, 1.765103);
     }
 }
 

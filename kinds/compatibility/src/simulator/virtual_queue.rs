@@ -6,7 +6,7 @@ pub(super) struct VirtualQueue {
     queue: FairQueue,
     candidates: Candidates,
     rates: Vec<f64>,
-    /// The mean work between two interruptions of a job, θ \[work\]. If there are none, this is ∞.
+    /// The mean work between two interruptions of a job, θ, or ∞ \[work\].
     slice: f64,
     jobs: Vec<RunningJob>,
     calendar: CompletionQueue,
@@ -24,7 +24,7 @@ struct RunningJob {
     slice: f64,
     since: f64,
     rate: f64,
-    /// The time of completion or interruption. If there is no server for the job, this is ∞.
+    /// The time of completion or interruption, or ∞ without servers.
     end: f64,
 }
 

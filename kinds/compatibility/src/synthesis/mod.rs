@@ -7,14 +7,14 @@ pub use tuning::{Options, Tuning};
 use std::sync::atomic::Ordering;
 
 use super::analysis::{self, Load, Means};
-use super::artifact::{Artifact, Claim, Evidence, HoldsFor, Method, Part, Policy, Quantity};
+use super::artifact::{Artifact, Claim, Evidence, Method, Part, Policy, Quantity};
 use super::simulator::Run;
 use super::workload::Cluster;
-use synth_core::artifact::{ArrivalAssumption, SizeAssumption, Subject};
+use synth_core::artifact::{ArrivalAssumption, HoldsFor, SizeAssumption, Subject};
 use synth_simulation::{Estimate, Progress};
 use tuning::Tuned;
 
-/// A synthesized policy.
+/// The result of a synthesis.
 #[derive(Clone, Debug)]
 pub struct Synthesis {
     /// The policy.
@@ -61,7 +61,7 @@ pub fn synthesize(
     let claims = claims(cluster, &load, means.as_ref().ok(), &tuned);
     let evidence = evidence(cluster, &load);
     Ok(Outcome::Made(Box::new(Synthesis {
-        artifact: Artifact::new(cluster.record().clone(), policy, claims, evidence),
+        artifact: Artifact::new(cluster.record.clone(), policy, claims, evidence),
         means,
         tuning: tuned.tuning,
     })))
@@ -86,7 +86,7 @@ const OWN: [Quantity; 2] = [Quantity::MeanResponse, Quantity::MeanNumber];
 const FAIR: [Quantity; 2] = [Quantity::FairResponse, Quantity::FairNumber];
 
 fn claims(cluster: &Cluster, load: &Load, means: Option<&Means>, tuned: &Tuned) -> Vec<Claim> {
-    let (value, always) = ((load.load, cluster.time_unit()), HoldsFor::default());
+    let (value, always) = ((load.load, &*cluster.record.time_unit), HoldsFor::default());
     let (load, method) = (Quantity::Load, Method::ExactFlow);
     let mut claims = vec![Claim::new(load, Subject::ALL, value, method, always)];
     if let Some(means) = means {
@@ -112,8 +112,8 @@ fn exact(cluster: &Cluster, means: &Means) -> Vec<Claim> {
         sizes: Some(SizeAssumption::Exponential),
         ..poisson.clone()
     };
-    let claim = |quantity, subject, value, holds_for: &HoldsFor| {
-        let value = (value, cluster.time_unit());
+    let claim = |quantity, subject, value, holds_for: &HoldsFor<_>| {
+        let value = (value, &*cluster.record.time_unit);
         Claim::new(quantity, subject, value, means.by, holds_for.clone())
     };
     let rates = cluster.arrival_rates();
@@ -147,31 +147,30 @@ fn exact(cluster: &Cluster, means: &Means) -> Vec<Claim> {
     claims
 }
 
-fn simulated(cluster: &Cluster, run: &Run, [response, number]: [Quantity; 2]) -> Vec<Claim> {
-    let each = run
-        .types
-        .iter()
-        .filter(|_| cluster.has_statistics_by_class());
-    let each = each.map(|class| {
+fn simulated(cluster: &Cluster, run: &Run, quantities: [Quantity; 2]) -> Vec<Claim> {
+    let classes = run.types.iter();
+    let classes = classes.filter(|_| cluster.has_statistics_by_class());
+    let each = classes.map(|class| {
         let subject = Subject::of_type(class.name.as_str());
-        (subject, class.mean_response, class.mean_number)
+        (subject, [class.mean_response, class.mean_number])
     });
-    let all = (Subject::ALL, run.mean_response, run.mean_number);
-    let claim = |quantity, subject, measured: Option<Estimate>| {
-        let measured = measured?;
-        let value = (measured.mean, cluster.time_unit());
-        let holds_for = HoldsFor::default();
-        Some(Claim {
+    let all = (Subject::ALL, [run.mean_response, run.mean_number]);
+    let claim = |subject, quantity, measured: Estimate| {
+        let value = (measured.mean, &*cluster.record.time_unit);
+        Claim {
             half_width: Some(measured.half_width),
-            ..Claim::new(quantity, subject, value, Method::Simulated, holds_for)
-        })
+            ..Claim::new(
+                quantity,
+                subject,
+                value,
+                Method::Simulated,
+                HoldsFor::default(),
+            )
+        }
     };
-    let both = [all].into_iter().chain(each);
-    let claims = both.flat_map(|(subject, responses, numbers)| {
-        [
-            claim(response, subject, responses),
-            claim(number, subject, numbers),
-        ]
+    let claims = [all].into_iter().chain(each).flat_map(|(subject, both)| {
+        let both = quantities.into_iter().zip(both);
+        both.filter_map(move |(quantity, own)| Some(claim(subject, quantity, own?)))
     });
-    claims.flatten().collect()
+    claims.collect()
 }

@@ -1,5 +1,3 @@
-//! Finds the smallest number of interruptions for which the policy is close to balanced fairness.
-
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -12,13 +10,13 @@ use synth_simulation::{Progress, Settings};
 /// The options that can be set by the user.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// The mean number of times that a job is interrupted. If this is `None`, the number is tuned.
+    /// The mean number of interruptions per job, or `None` to tune it.
     pub interruptions: Option<f64>,
     /// The maximum relative amount by which the mean response time can exceed balanced fairness.
     pub tolerance: f64,
     /// The approximate number of events that can be used by all simulations together.
     pub events: u64,
-    /// The seed that is used for the simulations.
+    /// The seed of the simulations.
     pub seed: u64,
     /// If this flag is set, the simulations are stopped.
     pub interrupt: Arc<AtomicBool>,
@@ -27,7 +25,6 @@ pub struct Options {
 #[derive(Clone, Debug)]
 pub(super) struct Tuned {
     pub interruptions: f64,
-    /// This is `None` if the number was given by the user.
     pub tuning: Option<Tuning>,
     /// A run of balanced fairness, if its means are not known exactly.
     pub fair: Option<Run>,
@@ -38,15 +35,13 @@ pub(super) struct Tuned {
 /// How the number of interruptions was selected.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tuning {
-    /// The maximum relative amount by which the mean response time can exceed balanced fairness.
-    pub tolerance: f64,
-    /// The size distribution that was used. If the sizes of the workload are exponential, this is a
-    /// distribution with a larger variance.
-    pub size: SizeDistribution,
+    pub(crate) tolerance: f64,
+    /// The simulated size distribution. It has a larger variance if the sizes are exponential.
+    pub(crate) size: SizeDistribution,
     /// The relative amount by which the mean response time with the selected number exceeds
-    /// balanced fairness, or `None` if none of the runs has converged.
-    pub excess: Option<f64>,
-    /// This is `true` if `excess` is not larger than the tolerance.
+    /// balanced fairness, or `None` if no run has converged.
+    pub(crate) excess: Option<f64>,
+    /// Whether `excess` is not larger than the tolerance.
     pub is_within_tolerance: bool,
 }
 
@@ -55,8 +50,7 @@ const LADDER: [f64; 15] = [
     0.0, 1.0, 2.0, 3.0, 5.0, 7.0, 10.0, 14.0, 20.0, 30.0, 40.0, 60.0, 80.0, 120.0, 160.0,
 ];
 
-/// The relative precision of each run, as a fraction of the tolerance.
-const PRECISION: f64 = 0.3;
+const PRECISION_PER_TOLERANCE: f64 = 0.3;
 
 /// The number of runs among which the events are divided.
 const RUNS: u64 = 8;
@@ -91,7 +85,7 @@ pub(super) fn tune(
     let (interruptions, tuning, last) = match (options.interruptions, response) {
         (Some(requested), _) if exponential => (requested, None, None),
         (Some(requested), _) => (requested, None, Some(trials.run(requested)?)),
-        (None, Some(response)) => trials.smallest_sufficient(response)?,
+        (None, Some(response)) => trials.smallest(response)?,
         // If the mean is not known, use a number for which the size distribution hardly matters.
         (None, None) => (if load.load < 0.5 { 5.0 } else { 20.0 }, None, None),
     };
@@ -110,12 +104,9 @@ struct Trials<'a, H> {
 }
 
 impl<H: FnMut(&str, Progress)> Trials<'_, H> {
-    /// Returns the smallest number that is within the tolerance. If there is no such number, this
-    /// returns the largest number for which the run has converged, or a guess if there is none.
-    fn smallest_sufficient(
-        &mut self,
-        fair: f64,
-    ) -> Result<(f64, Option<Tuning>, Option<Run>), String> {
+    /// Returns the smallest number within the tolerance, or the largest whose run has converged, or
+    /// a guess.
+    fn smallest(&mut self, fair: f64) -> Result<(f64, Option<Tuning>, Option<Run>), String> {
         let most = fair * (1.0 + self.options.tolerance);
         let is_near = |run: &Run| run.mean_response.is_some_and(|e| e.mean <= most);
         let mut tried: Vec<(usize, Run)> = Vec::new();
@@ -159,7 +150,7 @@ impl<H: FnMut(&str, Progress)> Trials<'_, H> {
     fn simulate(&mut self, cluster: &Cluster, m: f64, doing: &str) -> Result<Run, String> {
         let settings = Settings {
             seed: self.options.seed,
-            precision: PRECISION * self.options.tolerance,
+            precision: PRECISION_PER_TOLERANCE * self.options.tolerance,
             events: self.options.events / RUNS,
             interrupt: self.options.interrupt.clone(),
             ..Settings::default()

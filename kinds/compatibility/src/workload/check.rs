@@ -1,10 +1,10 @@
-//! The checks that are used to convert a document to a [`Cluster`].
-
 use std::collections::{HashMap, HashSet};
 use std::ops::RangeInclusive;
 
 use super::{AssignmentRecord, Class, ClassRecord, Cluster, ClusterDocument, Server};
-use synth_core::document::{CheckedOrFaults, Fault, FaultsAt, place, suggest};
+use synth_core::document::{
+    CheckedOrFaults, Fault, FaultsAt, Spelling, Spellings, WorkloadDocument, place, suggest,
+};
 use synth_core::number::Decimal;
 use synth_queues::distribution::{Part, SizeDistribution};
 
@@ -13,15 +13,22 @@ const MEANS: RangeInclusive<f64> = 1e-150..=1e150;
 
 const MOST_SERVERS: f64 = 1e5;
 
-/// The values that are expected. The text after the colon is the help text.
+/// The expected values, and the help text after the colon.
 const SERVER_RATE: &str = "a number ≥ 0: write the amount of work that it can do per unit of time";
 const CLASS_RATE: &str = "a number ≥ 0: write the number of its jobs that arrive per unit of time, or 0 to ignore the class";
 const SERVERS: &str = "1 to 100000: write the number of servers";
 const DEGREE: &str =
     "1 to the number of servers: write the number of servers that each job can use";
 
-impl ClusterDocument {
-    pub(super) fn cluster(mut self, mut faults: Vec<Fault>) -> CheckedOrFaults<Cluster> {
+impl WorkloadDocument for ClusterDocument {
+    const KIND: &'static str = "compatibility";
+    const EXAMPLE: &'static str = include_str!("example.txt").trim_ascii_end();
+    const SHORT: &'static [(&'static str, &'static str)] = &[("size", "mean_size")];
+    const SPELLINGS: &'static Spellings = &[("size", Spelling::Law)];
+
+    type Checked = Cluster;
+
+    fn checked(mut self, mut faults: Vec<Fault>) -> CheckedOrFaults<Cluster> {
         let mut at = FaultsAt::document(&mut faults);
         at.unit(&self.time_unit);
         let help = "add `mean_size: 1`, or a distribution: `size: {law: hyperexponential, mean: 1, scv: 4}`; it is used for all classes";
@@ -42,6 +49,12 @@ impl ClusterDocument {
         }
     }
 
+    fn record(cluster: &Cluster) -> Self {
+        cluster.record.clone()
+    }
+}
+
+impl ClusterDocument {
     fn check_keys(&self, at: &mut FaultsAt<'_>) {
         let is_drawn = self.assignment.is_some() || at.has_fault("assignment");
         let servers = "list them: `servers: [{name: a, rate: 1}, {name: b, rate: 1}]`";
@@ -75,7 +88,7 @@ impl ClusterDocument {
         for (i, class) in self.classes.iter().enumerate() {
             let (rate, mut at) = (class.arrival_rate.value(), at.entry("classes", i));
             at.number("arrival_rate", rate, 0.0..=f64::MAX, CLASS_RATE);
-            self.check_servers_of(class, &rates, &mut at);
+            self.check_class(class, &rates, &mut at);
         }
         let mut classes = self.classes.iter();
         if !self.classes.is_empty() && classes.all(|class| class.arrival_rate == Decimal::ZERO) {
@@ -85,13 +98,13 @@ impl ClusterDocument {
         }
     }
 
-    fn check_servers_of(
+    fn check_class(
         &self,
-        class: &ClassRecord,
+        own: &ClassRecord,
         rates: &HashMap<&str, Decimal>,
         at: &mut FaultsAt<'_>,
     ) {
-        let ClassRecord { name, servers, .. } = class;
+        let ClassRecord { name, servers, .. } = own;
         let mut seen = HashSet::new();
         for (n, server) in servers.iter().enumerate() {
             let mut at = at.entry("servers", n);
@@ -165,11 +178,9 @@ impl ClusterDocument {
         let mut classes = Vec::new();
         let mut used = HashSet::new();
         for (i, class) in self.classes.iter().enumerate() {
-            if class.arrival_rate == Decimal::ZERO {
-                let message = format!(
-                    "class `{}` is ignored, because its arrival rate is 0",
-                    class.name
-                );
+            let (name, arrival_rate) = (&class.name, class.arrival_rate);
+            if arrival_rate == Decimal::ZERO {
+                let message = format!("class `{name}` is ignored, because its arrival rate is 0");
                 let help = "set its arrival_rate to a number that is greater than 0 if it should not be ignored";
                 let place = place!("classes", i, "arrival_rate");
                 warnings.push(Fault::new(place, message, help));
@@ -180,9 +191,9 @@ impl ClusterDocument {
             own.sort_unstable();
             used.extend(own.iter().copied());
             classes.push(Class {
-                name: class.name.clone(),
+                name: name.clone(),
                 servers: own,
-                arrival_rate: class.arrival_rate,
+                arrival_rate,
             });
         }
         let unused = servers.iter().enumerate();

@@ -1,11 +1,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Cluster;
-use synth_core::document::{
-    CheckedOrFaults, DocumentError, Fault, Parsed, Spelling, Spellings, WorkloadDocument,
-    unit_of_time,
-};
+use synth_core::document::unit_of_time;
 use synth_core::number::Decimal;
 use synth_queues::distribution::SizeDistribution;
 
@@ -89,31 +85,4 @@ pub struct RandomRecord {
     pub rate: Decimal,
     /// The number of different servers that are drawn for each job.
     pub degree: u32,
-}
-
-impl WorkloadDocument for ClusterDocument {
-    const KIND: &'static str = "compatibility";
-    const EXAMPLE: &'static str = include_str!("example.txt").trim_ascii_end();
-    const SHORT: &'static [(&'static str, &'static str)] = &[("size", "mean_size")];
-    const SPELLINGS: &'static Spellings = &[("size", Spelling::Law)];
-
-    type Checked = Cluster;
-
-    fn checked(self, faults: Vec<Fault>) -> CheckedOrFaults<Cluster> {
-        self.cluster(faults)
-    }
-
-    fn record(cluster: &Cluster) -> Self {
-        cluster.record().clone()
-    }
-}
-
-impl Cluster {
-    /// Parses a document. The `name` of the file is used in the messages.
-    ///
-    /// # Errors
-    /// Returns [`DocumentError::Faults`] with all errors that were found.
-    pub fn parse(text: &str, name: &str) -> Result<Parsed<Self>, DocumentError> {
-        ClusterDocument::parse(text, name)
-    }
 }

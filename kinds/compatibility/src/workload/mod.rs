@@ -12,12 +12,12 @@ pub use trial::Trial;
 use synth_core::document::WorkloadDocument as _;
 use synth_core::number::Decimal;
 use synth_queues::distribution::SizeDistribution;
-use synth_simulation as simulation;
+use synth_simulation::JobClass;
 
 /// A workload that has been checked.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cluster {
-    record: ClusterDocument,
+    pub(crate) record: ClusterDocument,
     size: SizeDistribution,
     servers: Vec<Server>,
     classes: Vec<Class>,
@@ -28,36 +28,24 @@ pub struct Cluster {
 pub struct Class {
     /// The name of the class.
     pub name: String,
-    /// The indices of the servers that it can use, in ascending order. There is at least one, and
-    /// each of them has a capacity > 0.
+    /// The indices of its servers in ascending order: at least one, each with a capacity > 0.
     pub servers: Vec<usize>,
     /// The arrival rate `λ_i` \[1/time\], which is greater than 0.
     pub arrival_rate: Decimal,
 }
 
 impl Cluster {
-    /// Returns the document.
-    pub fn record(&self) -> &ClusterDocument {
-        &self.record
-    }
-
-    /// Returns the unit of time.
-    pub fn time_unit(&self) -> &str {
-        &self.record.time_unit
-    }
-
     /// Returns the servers (S).
     pub fn servers(&self) -> &[Server] {
         &self.servers
     }
 
-    /// Returns the classes (K). This is empty if the servers are drawn for each job.
+    /// Returns the classes (K), or none if the servers are drawn for each job.
     pub fn classes(&self) -> &[Class] {
         &self.classes
     }
 
-    /// Returns how the servers are drawn for each job, or `None` if there are classes.
-    pub fn assignment(&self) -> Option<&AssignmentRecord> {
+    pub(crate) fn assignment(&self) -> Option<&AssignmentRecord> {
         self.record.assignment.as_ref()
     }
 
@@ -71,18 +59,18 @@ impl Cluster {
     }
 
     /// Returns the total arrival rate `λ` \[1/time\].
-    pub fn arrival_rate(&self) -> f64 {
+    pub(crate) fn arrival_rate(&self) -> f64 {
         self.arrival_rates().iter().sum()
     }
 
     /// Returns the service rates `μ_s = C_s/σ` (S) \[jobs/time\].
-    pub fn service_rates(&self) -> Vec<f64> {
+    pub(crate) fn service_rates(&self) -> Vec<f64> {
         let rate = |server: &Server| server.rate.value() / self.size().mean();
         self.servers.iter().map(rate).collect()
     }
 
     /// Returns the name of each class, or a single name if the servers are drawn for each job.
-    pub fn names(&self) -> Vec<&str> {
+    pub(crate) fn names(&self) -> Vec<&str> {
         let all = self.assignment().map(|_| ALL_JOBS);
         let classes = self.classes.iter().map(|class| &*class.name);
         classes.chain(all).collect()
@@ -95,26 +83,22 @@ impl Cluster {
         classes.chain(all).collect()
     }
 
-    /// Returns `true` if the number of classes is small enough to have statistics for each of them.
-    pub fn has_statistics_by_class(&self) -> bool {
+    pub(crate) fn has_statistics_by_class(&self) -> bool {
         (1..=MOST_DISTINGUISHED).contains(&self.classes.len())
     }
 
-    /// Returns the classes that are used for the statistics. The size of a job is the time that it
-    /// would take if it could use all its servers.
-    pub fn statistics(&self) -> Vec<simulation::JobClass> {
+    /// Returns the classes for the statistics. The size of a job is its time on all its servers.
+    pub(crate) fn statistics(&self) -> Vec<JobClass> {
         let (rates, arrivals) = (self.service_rates(), self.arrival_rates());
         let drawn = self.assignment();
-        let drawn = drawn.map(|own| f64::from(own.random.degree) * rates[0]);
+        let drawn = drawn.map(|_| f64::from(self.degree()) * rates[0]);
         let of_class = |class: &Class| class.servers.iter().map(|s| rates[*s]).sum::<f64>();
         let alone = self.classes.iter().map(of_class).chain(drawn);
         let all = self.arrival_rate();
         let class = |name: &str, rate: f64, mean_size: f64| {
-            let weight = rate / all;
-            let sizes = (mean_size, self.size());
             // The fraction of the total capacity that the servers of the class have.
             let part = 1.0 / (mean_size * rates.iter().sum::<f64>());
-            simulation::JobClass::poisson(name, rate, sizes, vec![part], weight)
+            JobClass::poisson(name, rate, (mean_size, self.size()), vec![part], rate / all)
         };
         let each = self.names().into_iter().zip(arrivals).zip(alone);
         if !self.has_statistics_by_class() {
@@ -125,8 +109,7 @@ impl Cluster {
             .collect()
     }
 
-    /// Returns a copy of this workload where all arrival rates are multiplied by `factor`, which
-    /// must be finite and greater than 0, or `None` if a rate is out of the range of numbers.
+    /// Returns a copy with all arrival rates times `factor` > 0, or `None` if one is out of range.
     pub fn scaled(&self, factor: f64) -> Option<Self> {
         let mut record = self.record.clone();
         let arriving = record.classes.iter_mut().map(|own| &mut own.arrival_rate);
@@ -140,11 +123,11 @@ impl Cluster {
     }
 
     /// Returns the mean amount of work between two interruptions, θ = σ/m, or `None` if m = 0.
-    pub fn slice(&self, interruptions: f64) -> Option<f64> {
+    pub(crate) fn slice(&self, interruptions: f64) -> Option<f64> {
         (interruptions > 0.0).then(|| self.size().mean() / interruptions)
     }
 
-    /// Returns a copy of this workload with a different size distribution.
+    /// Returns a copy with a different size distribution.
     pub fn with_sizes(&self, size: SizeDistribution) -> Self {
         let mut other = self.clone();
         other.record.size = Some(size.clone());
@@ -153,8 +136,7 @@ impl Cluster {
     }
 }
 
-/// The maximum number of classes for which there are separate statistics. Thousands of classes in
-/// thousands of intervals of time would need too much memory.
+/// More classes have no separate statistics, which would need too much memory in all intervals.
 const MOST_DISTINGUISHED: usize = 256;
 
 const ALL_JOBS: &str = "jobs";

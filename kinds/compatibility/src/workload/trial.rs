@@ -1,8 +1,8 @@
 use synth_core::number::Decimal;
 use synth_queues::distribution::SizeDistribution;
 
-/// A size distribution that is used to test how much the policy depends on the sizes (section 5 of
-/// the balanced-fairness paper).
+/// A size distribution to test how much the policy depends on the sizes (section 5 of the
+/// balanced-fairness paper).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Trial {
     /// The size distribution of the workload.
@@ -11,11 +11,10 @@ pub enum Trial {
     Exponential,
     /// The sum of 25 exponential phases with probability 1/6. Otherwise, this is a single phase.
     Bimodal,
-    /// An exponential distribution. With probability 1/6, its mean is five times the mean of the
-    /// workload. Otherwise, its mean is a fifth of the mean of the workload.
+    /// An exponential distribution whose mean is five times the mean of the workload with
+    /// probability 1/6, and a fifth of it otherwise.
     Hyperexponential,
-    /// The sum of `k` exponential phases, where the probability of `k ≤ 200` is proportional to
-    /// `1/k²`.
+    /// The sum of `k ≤ 200` exponential phases with a probability proportional to `1/k²`.
     Zipf,
 }
 
@@ -59,8 +58,8 @@ fn decimal(x: f64) -> Decimal {
     Decimal::new(x).expect("a multiple of the mean should be a valid number")
 }
 
-/// Returns a mixture of Erlang distributions with this mean. `weights[k − 1]` is the weight of the
-/// distribution with `k` phases, and all phases have the same mean.
+/// Returns a mixture of Erlang distributions with this mean and equal phases, where the weight of
+/// `k` phases is `weights[k − 1]`.
 fn phases(weights: &[f64], mean: f64) -> SizeDistribution {
     let all: f64 = weights.iter().sum();
     let parts = (1..).zip(weights).map(|(k, w)| f64::from(k) * w / all);

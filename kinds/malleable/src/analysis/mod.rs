@@ -1,22 +1,21 @@
-//! This module computes when the jobs of a plan end, and lower bounds on the cost of any plan.
+//! The end times of a plan, and lower bounds on the cost of any plan.
 
 mod orders;
 mod rents;
 #[cfg(test)]
 mod tests;
 
-pub use orders::{MOST, over_orders};
-pub use rents::ascend;
+pub(crate) use orders::{MOST, over_orders};
+pub(crate) use rents::ascend;
 
 use super::workload::{Pool, Stream};
 
 /// Returns the time at which each job ends \[time\] at these prices, for `s(k) = k^p` with p < 1.
-/// There is one price for each job, in the order of the workload.
 ///
-/// Let `b_i = a_i^{1/(1−p)}`. All jobs share a clock, whose rate is `(N/Σ b_j)^p`, where the sum is
-/// over the remaining jobs. The job `i` ends at `x_i/b_i^p` on this clock. The computation uses
+/// Let `b_i = a_i^{1/(1−p)}`. All jobs share a clock, whose rate is `(N/Σ b_j)^p` with the sum over
+/// the remaining jobs. The job `i` ends at `x_i/b_i^p` on this clock. The computation uses
 /// logarithms, because the values have no common scale if `p` is close to 1.
-pub fn power_ends(pool: &Pool, prices: &[f64], p: f64) -> Vec<f64> {
+pub(crate) fn power_ends(pool: &Pool, prices: &[f64], p: f64) -> Vec<f64> {
     let share = |i: usize| prices[i].ln() / (1.0 - p);
     let clock = |i: usize| pool.jobs()[i].size.ln() - p * share(i);
     let mut order: Vec<usize> = (0..prices.len()).collect();
@@ -45,12 +44,10 @@ pub fn power_ends(pool: &Pool, prices: &[f64], p: f64) -> Vec<f64> {
     ends
 }
 
-/// Returns the minimum mean response time if the limit of N servers only has to hold on average,
-/// which is a lower bound for any policy.
-///
-/// In this relaxation, all jobs use the same number of servers `k`, with `λE[S] k/s(k) = N`, or as
-/// many as they can use if N is not reached. By weak duality with a constant rent, the bound is
-/// also valid for policies that know all arrivals in advance.
+/// Returns a lower bound on the mean response time: the minimum if N only limits the mean number of
+/// busy servers. All jobs then use the same number `k`, with `λE[S] k/s(k) = N`, or as many as they
+/// can use. By weak duality with a constant rent, the bound is also valid for policies that know
+/// all arrivals in advance.
 pub fn relaxation(stream: &Stream) -> f64 {
     let curve = stream.curve();
     let most = curve.cap.min(stream.servers());

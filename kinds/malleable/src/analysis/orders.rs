@@ -1,9 +1,9 @@
-//! Computes a lower bound for a few jobs by a best-first search over the orders of their ends.
+//! A lower bound for a few jobs, by a best-first search over the orders of their ends.
 //!
 //! The [`prices`](crate::policy::prices) of an order give a lower bound on the cost of all plans
 //! with this order. An order is built from the last job to end. By submodularity, the price of a
-//! job is higher if it is placed later, so a partial order has a bound in which each of the other
-//! jobs has the price that it would have in the next place.
+//! job is higher if it is placed later, so the bound of a partial order uses the prices of the
+//! other jobs in the next place.
 
 use std::collections::BTreeMap;
 
@@ -11,34 +11,29 @@ use crate::policy::Prices;
 use crate::workload::Pool;
 
 /// The maximum number of jobs for which all orders are searched.
-pub const MOST: usize = 8;
+pub(crate) const MOST: usize = 8;
 
-/// The maximum number of partial orders that are extended.
-const CONTINUED: usize = 4000;
+const MOST_EXTENDED: usize = 4000;
 
 /// A partial order, from the last job to end.
 struct PartialOrder<'a> {
     prices: Prices<'a>,
     placed: Vec<usize>,
-    /// The cost of the placed jobs.
     known: f64,
-    /// The lower bound on the cost of all jobs.
     least: f64,
 }
 
-/// Returns a lower bound on the cost of any plan. The search stops at `enough`, the cost of a plan
-/// that is known.
-pub fn over_orders(pool: &Pool, enough: f64) -> f64 {
+/// Returns a lower bound on the cost of any plan, or `enough`, the cost of a known plan.
+pub(crate) fn over_orders(pool: &Pool, enough: f64) -> f64 {
     let first = PartialOrder {
         prices: Prices::new(pool.servers()),
         placed: Vec::new(),
         known: 0.0,
         least: 0.0,
     };
-    // The key begins with the bound. Numbers that are not negative have the same order as their
-    // bits.
+    // The key begins with the bound. Nonnegative numbers have the same order as their bits.
     let mut open = BTreeMap::from([((0, 0, 0), first)]);
-    for n in 1..=CONTINUED {
+    for n in 1..=MOST_EXTENDED {
         let Some((_, cheapest)) = open.pop_first() else {
             break;
         };

@@ -1,19 +1,18 @@
-//! This module computes a lower bound from the rents of the servers over time.
+//! A lower bound from the rents of the servers over time, which is the Lagrangian relaxation of the
+//! constraint that at most N servers are used at any time.
 //!
-//! This is the Lagrangian relaxation of the constraint that at most N servers are used at any time.
-//! Each job pays the rent `ν(t)` for each server that it uses, and its schedule does not depend on
-//! the other jobs. The total cost of the jobs, minus the rent of N servers, is a lower bound on the
-//! cost of any policy, for any speedups and weights. If the number of jobs is larger, the gap is
-//! smaller (Shapley–Folkman). The bound is a concave function of the rents, and the excess demand
-//! for servers is a supergradient.
+//! Each job pays the rent `ν(t)` for each server that it uses, independently of the other jobs. The
+//! cost of all jobs, minus the rent of N servers, is a lower bound for any policy, speedups and
+//! weights. The gap decreases with the number of jobs (Shapley–Folkman). The bound is a concave
+//! function of the rents, and the excess demand for servers is a supergradient.
 
 use crate::artifact::Rent;
 use crate::workload::{Curve, Job, Pool};
 
 const STEPS: u32 = 160;
 
-/// Improves the rents, but does not change their times. Returns the best lower bound and its rents.
-pub fn ascend(pool: &Pool, mut rents: Vec<Rent>) -> (f64, Vec<Rent>) {
+/// Improves the rents, but not their times. Returns the best lower bound and its rents.
+pub(crate) fn ascend(pool: &Pool, mut rents: Vec<Rent>) -> (f64, Vec<Rent>) {
     let until = rents.last().map_or(1.0, |last| last.until);
     let mut best = (0.0, vec![Rent { until, rent: 0.0 }]);
     for step in 0..STEPS {
@@ -35,12 +34,9 @@ pub fn ascend(pool: &Pool, mut rents: Vec<Rent>) -> (f64, Vec<Rent>) {
 /// Returns the lower bound, and the demand in each interval as the number of servers times time.
 fn evaluate(pool: &Pool, rents: &[Rent]) -> (f64, Vec<f64>) {
     let mut used = vec![0.0; rents.len()];
-    let mut before = 0.0;
-    let intervals = rents.iter().map(|Rent { until, rent }| {
-        let length = until - before;
-        before = *until;
-        (length, *rent)
-    });
+    let starts = std::iter::once(0.0).chain(rents.iter().map(|own| own.until));
+    let intervals = rents.iter().zip(starts);
+    let intervals = intervals.map(|(own, start)| (own.until - start, own.rent));
     let intervals: Vec<(f64, f64)> = intervals.collect();
     let earned = |(length, rent): &(f64, f64)| pool.servers() * rent * length;
     let mut least = -intervals.iter().map(earned).sum::<f64>();
@@ -57,7 +53,6 @@ fn evaluate(pool: &Pool, rents: &[Rent]) -> (f64, Vec<f64>) {
     (least, used)
 }
 
-/// A job that pays the rents and does not depend on the other jobs.
 struct IndependentJob<'a> {
     job: &'a Job,
     curve: &'a Curve,
@@ -82,8 +77,7 @@ impl IndependentJob<'_> {
             .sum()
     }
 
-    /// Returns the price, at most `most`, at which the job ends within the first `intervals`, or ∞
-    /// if this is not possible.
+    /// Returns the price, at most `most`, at which the job ends within the first `intervals`, or ∞.
     fn price_until(&self, intervals: usize, most: f64) -> f64 {
         let (mut low, mut high) = (0.0, most);
         if high == f64::INFINITY {

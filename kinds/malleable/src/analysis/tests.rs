@@ -2,11 +2,9 @@ use super::{ascend, power_ends, relaxation};
 use crate::artifact::Rent;
 use crate::policy::{Rule, power_prices};
 use crate::simulator::{Dividing, execute};
-use crate::workload::{Pool, Workload};
-
-fn close(a: f64, b: f64, within: f64) {
-    assert!((a - b).abs() <= within * b.abs(), "{a} is not {b}");
-}
+use crate::workload::tests::close;
+use crate::workload::{Pool, PoolDocument, Workload};
+use synth_core::document::WorkloadDocument as _;
 
 #[test]
 fn common_clock_agrees_with_execution() {
@@ -16,11 +14,8 @@ fn common_clock_agrees_with_execution() {
         );
         let pool = Pool::sample(&text);
         let mut prices = vec![0.0; 60];
-        for (i, price) in pool
-            .by_size()
-            .into_iter()
-            .zip(power_prices(p, &[1.0; 60], 100.0))
-        {
+        let from_largest = power_prices(p, &[1.0; 60], 100.0);
+        for (i, price) in pool.by_size().into_iter().zip(from_largest) {
             prices[i] = price;
         }
         let by_clock = power_ends(&pool, &prices, p);
@@ -34,7 +29,7 @@ fn common_clock_agrees_with_execution() {
 #[test]
 fn relaxation_matches_a_closed_form() {
     let text = "kind: malleable\nservers: 4\nspeedup: {power: {p: .5}}\narrivals: {rate: 4, mean_size: 1}\n";
-    let Workload::Stream(stream) = Workload::parse(text, "here").unwrap().workload else {
+    let Workload::Stream(stream) = PoolDocument::parse(text, "here").unwrap().workload else {
         panic!("its jobs arrive")
     };
     // λE[S]k/√k = 4√k = 4.

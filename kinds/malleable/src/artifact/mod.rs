@@ -25,9 +25,6 @@ pub type Checked = artifact::Checked<Malleable>;
 /// A claim about the policy.
 pub type Claim = artifact::Claim<Quantity>;
 
-/// The assumptions of a claim.
-pub type HoldsFor = artifact::HoldsFor<NoConditions>;
-
 impl Content for Malleable {
     const NAME: &'static str = "malleable";
 

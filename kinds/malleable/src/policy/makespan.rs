@@ -4,13 +4,13 @@ use crate::workload::{Curve, Pool};
 /// Returns the minimum makespan, and a plan for it.
 ///
 /// If jobs can only use whole servers, each job has its number of servers, rounded down, and one
-/// more server for the remaining fraction of the time. These servers are assigned to one job after
-/// the other (the wrap-around rule: R. McNaughton, Management Science 6(1), 1959).
-pub fn makespan(pool: &Pool) -> (f64, Rule) {
+/// more for the remaining fraction of the time (the wrap-around rule: R. McNaughton, Management
+/// Science 6(1), 1959).
+pub(crate) fn makespan(pool: &Pool) -> (f64, Rule) {
     let jobs = pool.jobs().iter().enumerate();
     let jobs = jobs.map(|(i, job)| (job.size, pool.curve(i)));
     let (until, servers) = all_at_once(&jobs.collect::<Vec<_>>(), pool.servers());
-    let whole = pool.record().whole_servers;
+    let whole = pool.record.whole_servers;
     let phases = match whole && servers.iter().any(|k| k.fract() != 0.0) {
         true => in_turns(&servers, until),
         false => vec![Phase { until, servers }],
@@ -18,11 +18,11 @@ pub fn makespan(pool: &Pool) -> (f64, Rule) {
     (until, Rule::Phases(phases))
 }
 
-/// Returns the minimum time that is needed for this work of each job, and the servers of each job.
+/// Returns the minimum time for this work of each job, and the servers of each job.
 ///
-/// It is optimal to use constant rates, because the speedups are concave. If they are powers, the
-/// time is `T = ‖x‖_{1/p}/s(N)` (see theorem 2 of the heSRPT paper, where `s(N)` is missing).
-pub fn all_at_once(jobs: &[(f64, &Curve)], servers: f64) -> (f64, Vec<f64>) {
+/// Constant rates are optimal, because the speedups are concave. If they are powers, the time is
+/// `T = ‖x‖_{1/p}/s(N)` (see theorem 2 of the heSRPT paper, where `s(N)` is missing).
+pub(crate) fn all_at_once(jobs: &[(f64, &Curve)], servers: f64) -> (f64, Vec<f64>) {
     let needed = |time: f64| -> Option<Vec<f64>> {
         let servers = |(left, curve): &(f64, &Curve)| curve.servers_for(left / time);
         jobs.iter().map(servers).collect()
@@ -59,11 +59,11 @@ pub fn all_at_once(jobs: &[(f64, &Curve)], servers: f64) -> (f64, Vec<f64>) {
 
 const TURNS: usize = 400;
 
-/// Returns phases with whole numbers of servers, whose means over the time are these numbers.
+/// Returns phases with whole numbers of servers, whose means over the time are `servers`.
 fn in_turns(servers: &[f64], time: f64) -> Vec<Phase> {
     // The fractions are placed on a line one after the other, where each unit is one server for the
-    // whole time. Each of them is a little shorter, so that a rounding error can never add another
-    // server, and the phases are longer by the same factor.
+    // whole time. They are a little shorter, so that rounding never adds a server, and the phases
+    // are longer by the same factor.
     let slack = 4.0 * f64::EPSILON * servers.len() as f64;
     let mut line = 0.0;
     let parts = servers.iter().map(|k| {

@@ -1,14 +1,13 @@
-//! This module divides the servers among the jobs that are present.
+//! The division of the servers among the jobs that are present.
 //!
 //! If the `k` largest jobs remain, the cost increases at the rate `W_k`. If the minimum cost is a
 //! linear function of the sizes, `V = Σ a_k x_k`, then dynamic programming shows that
-//! `max Σ_{i ≤ k} a_i s(θ_i) = W_k`. For each `k`, there is one new *price* `a_k`, which can be
-//! computed from this equation (see [`prices`]). The values for which the maximum is attained are
-//! the optimal division (see [`divide`]). If `s(k) = k^p`, this is the same as heSRPT (see theorems
-//! 7 and 8 of the heSRPT paper). If p = 1, it is SRPT. It is valid for any concave `s` that is the
-//! same for all jobs, if the weights do not favour large jobs (see also Z. Li, Y. Ju, A. Eryilmaz,
-//! N. Shroff, SmartFill, 2025). A [`Sharing`] only depends on the remaining sizes, so it can also
-//! be used if the jobs arrive over time.
+//! `max Σ_{i ≤ k} a_i s(θ_i) = W_k`. For each `k`, this equation gives one new *price* `a_k` (see
+//! [`prices`]), and the maximum is attained by the optimal division (see [`divide`]). If
+//! `s(k) = k^p`, this is heSRPT (theorems 7 and 8 of the heSRPT paper), or SRPT if p = 1. It is
+//! valid for any concave `s` that is the same for all jobs, if the weights do not favour large jobs
+//! (see also Z. Li, Y. Ju, A. Eryilmaz, N. Shroff, SmartFill, 2025). A [`Sharing`] only depends on
+//! the remaining sizes, so it can also be used if the jobs arrive over time.
 
 mod makespan;
 mod prices;
@@ -16,9 +15,8 @@ mod sharing;
 #[cfg(test)]
 mod tests;
 
-pub use makespan::{all_at_once, makespan};
-use prices::extend_prices;
-pub use prices::{Asks, Prices, ascending, divide, power_prices, prices};
+pub(crate) use makespan::{all_at_once, makespan};
+pub(crate) use prices::{Asks, Prices, ascending, divide, extend_prices, power_prices, prices};
 pub(crate) use sharing::by_job;
 pub use sharing::{ActiveJob, Known, Online, Sharing};
 
@@ -48,9 +46,8 @@ pub struct Phase {
 }
 
 impl Rule {
-    /// Returns the number of servers of each remaining job at the given time, in the order of
-    /// `remaining`.
-    pub fn servers(&self, pool: &Pool, remaining: &[usize], now: f64) -> Vec<f64> {
+    /// Returns the number of servers of each of the `remaining` jobs at the given time.
+    pub(crate) fn servers(&self, pool: &Pool, remaining: &[usize], now: f64) -> Vec<f64> {
         match self {
             Rule::Phases(phases) => {
                 let phase = phases.iter().find(|phase| phase.until > now);
@@ -69,7 +66,7 @@ impl Rule {
     }
 
     /// Returns the next time at which the division changes without a completion, or ∞.
-    pub fn changes(&self, now: f64) -> f64 {
+    pub(crate) fn changes(&self, now: f64) -> f64 {
         match self {
             Rule::Prices(_) => f64::INFINITY,
             // After the last phase, its division is kept.

@@ -2,12 +2,10 @@ use crate::workload::Curve;
 
 const ROUNDING: f64 = 4.0 * f64::EPSILON;
 
-/// A job, with its demand for servers.
+/// A job with its price \[cost/work\], which must be greater than 0.
 #[derive(Clone, Copy, Debug)]
-pub struct Asks<'a> {
-    /// The price of one unit of its work \[cost/work\], which must be greater than 0.
+pub(crate) struct Asks<'a> {
     pub price: f64,
-    /// Its speedup.
     pub curve: &'a Curve,
 }
 
@@ -17,13 +15,11 @@ impl Asks<'_> {
     }
 }
 
-/// Divides the servers among the jobs so that `Σ a_i s_i(θ_i)` is maximal, where `θ ≥ 0` and
-/// `Σ θ_i ≤ N`.
+/// Divides the servers so that `Σ a_i s_i(θ_i)` is maximal, where `θ ≥ 0` and `Σ θ_i ≤ N`.
 ///
-/// This function finds the rent of a server at which the demand is equal to the number of servers.
-/// If there are jobs for which several numbers of servers are optimal at this rent, the job with
-/// the highest price is served first. If two prices are equal, the last job is served first.
-pub fn divide(jobs: &[Asks<'_>], servers: f64) -> Vec<f64> {
+/// At the rent of a server where the demand is equal to N, several numbers of servers can be
+/// optimal for a job. The job with the highest price is then served first, or the last of equals.
+pub(crate) fn divide(jobs: &[Asks<'_>], servers: f64) -> Vec<f64> {
     let most: Vec<f64> = jobs.iter().map(|job| job.curve.cap).collect();
     if most.iter().sum::<f64>() <= servers {
         return most;
@@ -65,8 +61,7 @@ fn by_powers(jobs: &[Asks<'_>], servers: f64, p: f64) -> Vec<f64> {
     taken
 }
 
-/// Returns two rents that are equal up to rounding. The demand is at least N at the first one, and
-/// at most N at the second one.
+/// Returns two rents that are equal up to rounding, with a demand of at least N and at most N.
 fn rents(jobs: &[Asks<'_>], servers: f64) -> (f64, f64) {
     let least = |rent: f64| jobs.iter().map(|job| job.demand(rent).0).sum::<f64>();
     let (mut cheap, mut dear) = (1.0, 1.0);
@@ -102,28 +97,26 @@ fn rents(jobs: &[Asks<'_>], servers: f64) -> (f64, f64) {
 
 /// Returns the prices `a_1, a_2, …` of the jobs. The first job in the list is the last one to end.
 ///
-/// If the jobs end in this order at these prices, the cost of the plan is `Σ a_k x_k`. This is
-/// always the case if there is only one curve, the sizes are descending, and the weights are
-/// ascending. Then the prices are ascending, and the plan is optimal.
-pub fn prices(curves: &[&Curve], weights: &[f64], servers: f64) -> Vec<f64> {
+/// If the jobs end in this order at these prices, the cost of the plan is `Σ a_k x_k`. With only
+/// one curve, descending sizes and ascending weights, they always do. Then the prices are
+/// ascending, and the plan is optimal.
+pub(crate) fn prices(curves: &[&Curve], weights: &[f64], servers: f64) -> Vec<f64> {
     let mut prices = Prices::new(servers);
     let jobs = curves.iter().zip(weights);
     jobs.map(|(curve, weight)| prices.push(curve, *weight))
         .collect()
 }
 
-/// Computes the prices of the jobs, one job at a time.
+/// Computes the prices of the jobs, one job at a time. The sum of their weights is `due`.
 #[derive(Clone, Debug)]
-pub struct Prices<'a> {
+pub(crate) struct Prices<'a> {
     servers: f64,
     jobs: Vec<Asks<'a>>,
-    /// The sum of the weights.
     due: f64,
 }
 
 impl<'a> Prices<'a> {
-    /// Creates a value without any jobs.
-    pub fn new(servers: f64) -> Self {
+    pub(crate) fn new(servers: f64) -> Self {
         Prices {
             servers,
             jobs: Vec::new(),
@@ -132,10 +125,9 @@ impl<'a> Prices<'a> {
     }
 
     /// Adds a job that ends before all other jobs, and returns its price.
-    pub fn push(&mut self, curve: &'a Curve, weight: f64) -> f64 {
+    pub(crate) fn push(&mut self, curve: &'a Curve, weight: f64) -> f64 {
         self.due += weight;
-        // At this price, the job alone is worth `due` on all servers, so all jobs are worth at
-        // least that.
+        // At this price, the job alone is worth `due` on all servers.
         let price = self.due / curve.at(self.servers);
         self.jobs.push(Asks { price, curve });
         lower_last(&mut self.jobs, self.due, self.servers)
@@ -143,7 +135,7 @@ impl<'a> Prices<'a> {
 }
 
 /// Adds prices to the known prices of the first jobs, where all jobs have the same curve.
-pub(super) fn extend_prices(known: &mut Vec<f64>, curve: &Curve, weights: &[f64], servers: f64) {
+pub(crate) fn extend_prices(known: &mut Vec<f64>, curve: &Curve, weights: &[f64], servers: f64) {
     if known.len() >= weights.len() {
         return;
     }
@@ -179,7 +171,7 @@ fn lower_last(jobs: &mut [Asks<'_>], due: f64, servers: f64) -> f64 {
 
 /// Returns the prices for `s(k) = k^p`, which are `a_k s(N) = (W_k^c − W_{k−1}^c)^{1/c}` with
 /// `c = 1/(1 − p)` (see theorem 8 of the heSRPT paper, where all weights are 1).
-pub fn power_prices(p: f64, weights: &[f64], servers: f64) -> Vec<f64> {
+pub(crate) fn power_prices(p: f64, weights: &[f64], servers: f64) -> Vec<f64> {
     let c = 1.0 / (1.0 - p);
     let mut before = 0.0;
     let price = |weight: &f64| {
@@ -193,9 +185,8 @@ pub fn power_prices(p: f64, weights: &[f64], servers: f64) -> Vec<f64> {
     weights.iter().map(price).collect()
 }
 
-/// Makes sure that rounding errors do not change the order of the prices. Otherwise, a smaller job
-/// could get fewer servers.
-pub fn ascending(prices: &mut [f64]) {
+/// Corrects rounding errors in the order of the prices, so that no smaller job gets fewer servers.
+pub(crate) fn ascending(prices: &mut [f64]) {
     let mut most = 0.0;
     for price in prices {
         *price = f64::max(*price, most);

@@ -1,12 +1,11 @@
-//! The rules in this module depend on the remaining size of each job.
+//! Rules that depend on the remaining size of each job.
 //!
 //! Some details of two rules are not specified in the heSRPT paper (section 4.2). For HELL, we
 //! select the job with the largest ratio of the efficiency `s(k)/k` to the remaining time `x/s(k)`,
-//! with the `k` for which this ratio is maximal, and then the next job. If this `k` is 0, for
-//! example for `k^p` with p < ½, we add one small part after another to the job with the largest
-//! ratio. For KNEE, we start with the smallest job. A job gets servers until one more server would
-//! reduce its time by less than `a`. The other servers remain idle, since KNEE would be the same as
-//! EQUI otherwise.
+//! with the `k` for which this ratio is maximal, and then the next job. If this `k` is 0, as for
+//! `k^p` with p < ½, we add small parts to the job with the largest ratio. For KNEE, each job gets
+//! servers, from the smallest job, until one more would reduce its time by less than `a`. The other
+//! servers remain idle, since KNEE would be the same as EQUI otherwise.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -64,26 +63,24 @@ impl Online {
     };
 }
 
-/// Cached values for the same system, if all jobs have the same curve and weight. They do not
-/// depend on the number of jobs.
+/// Cached values for the same system, if all jobs have the same curve and weight.
 #[derive(Clone, Debug, Default)]
 pub struct Known {
-    /// The prices of equal jobs, starting with the largest job, or with the background if there is
-    /// one.
+    /// The prices of equal jobs, starting with the background, if any, and then the largest job.
     prices: Vec<f64>,
 }
 
 impl Sharing {
-    /// Returns `true` if, for jobs with the same curve and weight, the servers only depend on the
+    /// Returns `true` if the servers of jobs with the same curve and weight only depend on the
     /// order of their sizes, and a smaller job never gets fewer servers.
-    pub fn follows_order(&self) -> bool {
+    pub(crate) fn follows_order(&self) -> bool {
         match self {
             Sharing::HeSrpt(_) | Sharing::Power(_) | Sharing::Srpt | Sharing::Equi => true,
             Sharing::HeLrpt | Sharing::Hell | Sharing::Knee(_) => false,
         }
     }
 
-    /// Divides the servers among the jobs. Some values for the same system are cached in `known`.
+    /// Divides the servers among the jobs.
     pub fn servers(&self, jobs: &[ActiveJob<'_>], servers: f64, known: &mut Known) -> Vec<f64> {
         match self {
             Sharing::HeSrpt(online) => online.servers(jobs, servers, known),
@@ -131,7 +128,6 @@ impl Online {
         by_job(jobs.len(), &order, &in_order)
     }
 
-    /// Returns the servers from the largest job to the smallest one, for one curve and weight.
     fn alike(&self, jobs: &[ActiveJob<'_>], servers: f64, known: &mut Known) -> Vec<f64> {
         let Some(job) = jobs.first() else {
             return Vec::new();
@@ -179,8 +175,7 @@ fn equal(jobs: &[ActiveJob<'_>], servers: f64) -> Vec<f64> {
     level(jobs, servers, |_, level| level)
 }
 
-/// Returns the fraction `(W_i/W_m)^c − (W_{i−1}/W_m)^c` for job `i` with `c = 1/(1 − p)`, up to its
-/// cap.
+/// Returns the fractions `(W_i/W_m)^c − (W_{i−1}/W_m)^c` with `c = 1/(1 − p)`, up to the caps.
 fn power(p: f64, jobs: &[ActiveJob<'_>], servers: f64) -> Vec<f64> {
     let c = 1.0 / (1.0 - p);
     let all: f64 = jobs.iter().map(|job| job.weight).sum();
@@ -195,7 +190,7 @@ fn power(p: f64, jobs: &[ActiveJob<'_>], servers: f64) -> Vec<f64> {
     taken
 }
 
-/// Serves the jobs from the smallest one to the largest one, up to the number that each asks for.
+/// Serves the jobs from the smallest one, up to the number that each asks for.
 fn in_turn(jobs: &[ActiveJob<'_>], servers: f64, asks: impl Fn(&ActiveJob<'_>) -> f64) -> Vec<f64> {
     let mut taken = vec![0.0; jobs.len()];
     let mut left = servers;
@@ -209,8 +204,8 @@ fn in_turn(jobs: &[ActiveJob<'_>], servers: f64, asks: impl Fn(&ActiveJob<'_>) -
     taken
 }
 
-/// Returns the number of servers for each job at the level where all servers are used. If there is
-/// a jump at this level, the remaining servers are used for the smallest jobs.
+/// Returns the servers of each job at the level where all servers are used. If the demand jumps at
+/// this level, the remaining servers are used for the smallest jobs.
 fn level(jobs: &[ActiveJob<'_>], servers: f64, asks: impl Fn(usize, f64) -> f64) -> Vec<f64> {
     let ask = |i: usize, level: f64| asks(i, level).min(jobs[i].curve.cap).min(servers);
     let at = |level: f64| -> Vec<f64> { (0..jobs.len()).map(|i| ask(i, level)).collect() };
@@ -245,8 +240,7 @@ fn level(jobs: &[ActiveJob<'_>], servers: f64, asks: impl Fn(usize, f64) -> f64)
 
 const REACH: usize = 120;
 
-/// Divides the servers so that the ratio of efficiency to remaining time, `s(k)²/(kx)`, is the same
-/// for all jobs that get servers.
+/// Divides the servers so that `s(k)²/(kx)` is the same for all jobs that get servers.
 fn hell(jobs: &[ActiveJob<'_>], servers: f64) -> Vec<f64> {
     let falls = |job: &ActiveJob<'_>| ratio_power(job).is_none_or(|power| power < 0.0);
     if !jobs.iter().any(falls) {
@@ -262,8 +256,7 @@ fn hell(jobs: &[ActiveJob<'_>], servers: f64) -> Vec<f64> {
             marks.push((job.curve, job.curve.marks(servers)));
         }
     }
-    // Each job gets none or at least as many servers as its first mark, so only a few of the
-    // smallest jobs get any.
+    // Each job gets none or at least its first mark, so only a few of the smallest jobs get any.
     let order = from_largest(jobs);
     let few = match &marks[..] {
         [(_, marks)] if jobs.iter().all(|job| ratio_power(job).is_none()) => {

@@ -1,6 +1,7 @@
 use super::{
     ActiveJob, Asks, Known, Online, Phase, Rule, Sharing, divide, makespan, power_prices, prices,
 };
+use crate::workload::tests::close;
 use crate::workload::{Curve, Pool, Speedup};
 
 fn curve(speedup: Speedup) -> Curve {
@@ -14,10 +15,6 @@ fn curve(speedup: Speedup) -> Curve {
 fn shares(curve: &Curve, prices: &[f64], servers: f64) -> Vec<f64> {
     let asks: Vec<_> = prices.iter().map(|&price| Asks { price, curve }).collect();
     divide(&asks, servers)
-}
-
-fn close(a: f64, b: f64, within: f64) {
-    assert!((a - b).abs() <= within * b.abs(), "{a} is not {b}");
 }
 
 #[test]

@@ -8,7 +8,6 @@ struct Job {
     arrived: f64,
     /// The time at which it first had servers, or NaN.
     started: f64,
-    /// The rate \[work/time\].
     rate: f64,
 }
 
@@ -18,13 +17,12 @@ pub(super) struct Division<'a> {
     mean: f64,
     sharing: Sharing,
     known: Known,
-    /// The speeds by the number of jobs, from the largest job, if they only depend on this number.
+    /// The speeds from the largest job, by the number of jobs, if they only depend on this number.
     speeds: Vec<Option<Box<[f64]>>>,
-    /// The jobs, sorted by remaining work. The largest job is the first one.
+    /// The jobs, from the largest remaining work.
     jobs: Vec<Job>,
     now: f64,
-    /// The time at which the next job ends, and the index of this job.
-    end: (f64, usize),
+    next_end: (f64, usize),
     violation: Option<String>,
 }
 
@@ -43,7 +41,7 @@ impl<'a> Division<'a> {
             speeds: Vec::new(),
             jobs: Vec::new(),
             now: 0.0,
-            end: (f64::INFINITY, 0),
+            next_end: (f64::INFINITY, 0),
             violation: None,
         }
     }
@@ -72,7 +70,7 @@ impl<'a> Division<'a> {
         for (job, speed) in self.jobs.iter_mut().zip(speeds) {
             job.rate = *speed;
         }
-        self.end = (f64::INFINITY, 0);
+        self.next_end = (f64::INFINITY, 0);
         let mut running = 0;
         for (place, job) in self.jobs.iter_mut().enumerate() {
             if job.rate > 0.0 {
@@ -82,8 +80,8 @@ impl<'a> Division<'a> {
                 }
                 // Because of rounding, the remaining work can be negative.
                 let end = self.now + job.left.max(0.0) / job.rate;
-                if end < self.end.0 {
-                    self.end = (end, place);
+                if end < self.next_end.0 {
+                    self.next_end = (end, place);
                 }
             }
         }
@@ -102,9 +100,8 @@ impl<'a> Division<'a> {
         let sum: f64 = servers.iter().sum();
         let within = sum <= all * (1.0 + ROUNDING);
         if !within && self.violation.is_none() {
-            self.violation = Some(format!(
-                "{sum} servers are allocated, but there are only {all}"
-            ));
+            let violation = format!("{sum} servers are allocated, but there are only {all}");
+            self.violation = Some(violation);
         }
         servers.into_iter().map(|k| self.curve.at(k)).collect()
     }
@@ -125,12 +122,12 @@ impl Discipline for Division<'_> {
     }
 
     fn next(&mut self) -> f64 {
-        self.end.0
+        self.next_end.0
     }
 
     fn happen(&mut self, now: f64, gauges: &mut QueueIntegrals) -> Option<Departure> {
         self.advance(now);
-        let job = self.jobs.remove(self.end.1);
+        let job = self.jobs.remove(self.next_end.1);
         self.divide(gauges);
         Some(Departure {
             class: 0,

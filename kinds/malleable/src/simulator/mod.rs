@@ -20,8 +20,8 @@ pub type Run = simulation::Run<Measures, ()>;
 #[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct Measures {}
 
-/// A run is stopped if there are more than `CROWDED` times as many jobs as there would be with one
-/// server each. This limit is always in the range `CROWD`. The time per event grows with the jobs.
+/// A run is stopped, because the time per event grows with the jobs, if there are more than
+/// `CROWDED` times as many jobs as there would be with one server each, within the range `CROWD`.
 const CROWD: [f64; 2] = [1000.0, 20_000.0];
 const CROWDED: f64 = 10.0;
 
@@ -87,15 +87,15 @@ pub fn judge_course(artifact: &Artifact, pool: &Pool, course: &Execution) -> Vec
     artifact.claims.iter().map(judged).collect()
 }
 
-/// A job has ended if at most this fraction of its size remains because of rounding.
+/// A job has ended if at most this fraction of its size remains, because of rounding.
 const LEFT: f64 = 1e-12;
 
 /// Describes how the servers of a pool are divided.
 #[derive(Clone, Copy, Debug)]
 pub enum Dividing<'a> {
-    /// Use a plan.
+    /// By a plan.
     Plan(&'a Rule),
-    /// Use the remaining sizes of the jobs.
+    /// By the remaining sizes of the jobs.
     Sharing(Sharing),
 }
 
@@ -104,11 +104,11 @@ pub enum Dividing<'a> {
 pub struct Execution {
     /// The end time of each job \[time\], or ∞ if it never ends.
     pub ends: Vec<f64>,
-    /// The time periods for which the division does not change, if they were requested.
+    /// The periods in which the division does not change, if they were requested.
     pub phases: Vec<Phase>,
 }
 
-/// Executes a pool until all jobs have ended. If `keep` is `true`, the result includes the phases.
+/// Executes a pool until all jobs have ended, and returns the phases only if `keep` is `true`.
 pub fn execute(pool: &Pool, dividing: Dividing<'_>, keep: bool) -> Execution {
     let jobs = pool.jobs();
     let mut left: Vec<f64> = jobs.iter().map(|job| job.size).collect();

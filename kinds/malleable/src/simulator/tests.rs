@@ -1,10 +1,7 @@
 use super::{Dividing, execute};
 use crate::policy::{Online, Rule, Sharing, prices};
 use crate::workload::Pool;
-
-fn close(a: f64, b: f64, within: f64) {
-    assert!((a - b).abs() <= within * b.abs(), "{a} is not {b}");
-}
+use crate::workload::tests::close;
 
 #[test]
 fn cost_of_plans_equals_the_sum_over_prices() {

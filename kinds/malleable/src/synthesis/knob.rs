@@ -20,8 +20,8 @@ impl Tunable {
         }
     }
 
-    /// Returns the initial parameter. For KNEE, this is about the time that the last server of an
-    /// equal share saves for a job of mean size.
+    /// Returns the initial parameter: for KNEE, about the time that the last server of an equal
+    /// share saves for a job of mean size.
     fn typical(self, pool: &Pool) -> f64 {
         match self {
             Tunable::Power => 0.0,
@@ -36,7 +36,7 @@ impl Tunable {
     }
 }
 
-/// The number of steps in each direction, and the size of a step. The scale is logarithmic.
+/// The number of steps in each direction, and their size on a logarithmic scale.
 const STEPS: i32 = 24;
 const STEP: f64 = 0.7;
 

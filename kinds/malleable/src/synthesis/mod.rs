@@ -8,17 +8,18 @@ mod tests;
 mod tuning;
 
 pub use knob::{Tunable, tuned};
-pub use plan::{Open, Planned, SIMPLE_RULES, best_plan};
-pub use tuning::{Candidate, Tuned};
+pub use plan::Planned;
+pub(crate) use plan::{Open, best_plan};
+pub use tuning::Tuned;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::analysis::relaxation;
-use super::artifact::{Artifact, Claim, Evidence, HoldsFor, Method, Policy, Quantity, cost};
+use super::artifact::{Artifact, Claim, Evidence, Method, Policy, Quantity, cost};
 use super::policy::Online;
 use super::workload::{Pool, Stream};
-use synth_core::artifact::Subject;
+use synth_core::artifact::{HoldsFor, Subject};
 use synth_simulation::{Estimate, Progress};
 
 /// The options that can be set by the user.
@@ -26,9 +27,9 @@ use synth_simulation::{Estimate, Progress};
 pub struct Options {
     /// The maximum number of events in all simulations.
     pub events: u64,
-    /// The seed that is used for the simulations.
+    /// The seed of the simulations.
     pub seed: u64,
-    /// The parameters of the rule. If this is `None`, they are tuned.
+    /// The parameters of the rule, or `None` to tune them.
     pub knobs: Option<Online>,
     /// If this flag is set, the synthesis is stopped and does not return a policy.
     pub interrupt: Arc<AtomicBool>,
@@ -41,7 +42,7 @@ fn claim(quantity: Quantity, value: f64, time_unit: &str, method: Method) -> Cla
 
 /// Returns the best known plan for a pool, with a bound on the difference from the optimum.
 pub fn plan(pool: &Pool) -> (Artifact, Planned) {
-    let (planned, time) = (best_plan(pool), pool.time_unit());
+    let (planned, time) = (best_plan(pool), &pool.record.time_unit);
     let costs = pool.objective().quantities().into_iter().map(|quantity| {
         let value = cost(pool, quantity, &planned.evidence.ends);
         claim(quantity, value, time, Method::ExactFlow)
@@ -49,12 +50,12 @@ pub fn plan(pool: &Pool) -> (Artifact, Planned) {
     let gap = claim(Quantity::Gap, planned.gap(pool), time, planned.method);
     let claims = costs.chain([gap]).collect();
     let (policy, evidence) = (Policy::Plan(planned.plan.clone()), planned.evidence.clone());
-    let artifact = Artifact::new(pool.record().clone(), policy, claims, evidence);
+    let artifact = Artifact::new(pool.record.clone(), policy, claims, evidence);
     (artifact, planned)
 }
 
 /// Returns the optimal cost with one more server, or `None` if there is no formula for it.
-pub fn with_one_more_server(pool: &Pool, planned: &Planned) -> Option<f64> {
+pub(crate) fn with_one_more_server(pool: &Pool, planned: &Planned) -> Option<f64> {
     let larger = pool.with_one_more_server();
     let larger = larger.filter(|_| planned.open.is_none())?;
     let ends = best_plan(&larger).evidence.ends;
@@ -100,7 +101,7 @@ pub fn online(
     if options.interrupt.load(Ordering::Relaxed) {
         return Ok(Outcome::Interrupted);
     }
-    let (least, time) = (relaxation(stream), stream.time_unit());
+    let (least, time) = (relaxation(stream), &stream.record.time_unit);
     let simulated = |quantity, measured: Option<Estimate>| {
         measured.map(|measured| Claim {
             half_width: Some(measured.half_width),
@@ -117,7 +118,7 @@ pub fn online(
     ];
     let claims = claims.into_iter().flatten().collect();
     let (policy, evidence) = (Policy::Online(tuned.online), Evidence::default());
-    let artifact = Artifact::new(stream.record().clone(), policy, claims, evidence);
+    let artifact = Artifact::new(stream.record.clone(), policy, claims, evidence);
     Ok(Outcome::Made(Box::new(OnlineSynthesis {
         artifact,
         tuned,

@@ -5,8 +5,7 @@ use crate::policy::{Rule, Sharing, ascending, by_job, makespan, power_prices, pr
 use crate::simulator::{Dividing, Execution, execute};
 use crate::workload::{Objective, Pool};
 
-/// The maximum number of jobs for which a policy file contains the table of stages.
-const TABLED: usize = 64;
+const MOST_JOBS_WITH_STAGES: usize = 64;
 
 /// A plan, together with a lower bound.
 #[derive(Clone, Debug)]
@@ -17,18 +16,17 @@ pub struct Planned {
     pub evidence: Evidence,
     /// A lower bound on the cost of any plan.
     pub least: f64,
-    /// The method that was used for the lower bound.
-    pub method: Method,
+    pub(crate) method: Method,
     /// The reason why there is no formula for the optimal plan, or `None` if this plan is optimal.
-    pub open: Option<Open>,
+    pub(crate) open: Option<Open>,
 }
 
 /// The reason why there is no formula for the optimal plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Open {
-    /// There is a job that has a larger weight than another job, but is also larger.
+pub(crate) enum Open {
+    /// A job has a larger weight than another job, but is also larger.
     FavoursLarge,
-    /// The jobs do not have the same speedup or do not have the same cap.
+    /// The speedups or the caps of the jobs are different.
     SpeedupsDiffer,
 }
 
@@ -54,13 +52,12 @@ impl Planned {
     }
 
     /// Returns `true` if the plan is optimal, except for rounding errors.
-    pub fn is_best(&self, pool: &Pool) -> bool {
+    pub(crate) fn is_best(&self, pool: &Pool) -> bool {
         self.gap(pool) < 1e-9
     }
 }
 
-/// Returns the best known plan for a pool.
-pub fn best_plan(pool: &Pool) -> Planned {
+pub(crate) fn best_plan(pool: &Pool) -> Planned {
     if pool.objective() == Objective::Makespan {
         let (time, rule) = makespan(pool);
         let ends = ends(pool, &rule);
@@ -92,7 +89,7 @@ pub fn best_plan(pool: &Pool) -> Planned {
 
 fn searched(pool: &Pool, open: Open, by_prices: Option<(f64, Vec<f64>)>) -> Planned {
     let (rule, ends) = or_simple_rule(pool, search(pool));
-    // The bounds are reduced a little because of rounding errors in prices and in sums of rents.
+    // Prices and sums of rents have rounding errors.
     const ROUNDED: f64 = 1.0 - 1e-11;
     let mut planned = Planned::new(pool, rule, ends, 0.0, Method::BoundOrders);
     planned.open = Some(open);
@@ -115,23 +112,21 @@ fn searched(pool: &Pool, open: Open, by_prices: Option<(f64, Vec<f64>)>) -> Plan
     planned
 }
 
-/// The maximum number of jobs for which the plan is compared with these rules.
-const COMPARED: usize = 2000;
+const MOST_COMPARED: usize = 2000;
 
-/// The rules that are compared with the plan.
-pub const SIMPLE_RULES: [Sharing; 3] = [Sharing::Equi, Sharing::Srpt, Sharing::HeLrpt];
+pub(super) const SIMPLE_RULES: [Sharing; 3] = [Sharing::Equi, Sharing::Srpt, Sharing::HeLrpt];
 
 /// Returns the given plan, or a simple rule if its cost is lower and it can be used for this pool.
 pub(super) fn or_simple_rule(pool: &Pool, mut best: (Rule, Vec<f64>)) -> (Rule, Vec<f64>) {
     let cost = |ends: &[f64]| cost(pool, pool.objective().quantity(), ends);
     let rules = SIMPLE_RULES.into_iter().map(Dividing::Sharing);
-    for dividing in rules.filter(|_| pool.jobs().len() <= COMPARED) {
+    for dividing in rules.filter(|_| pool.jobs().len() <= MOST_COMPARED) {
         if cost(&execute(pool, dividing, false).ends) >= cost(&best.1) {
             continue;
         }
         let phases = execute(pool, dividing, true).phases;
         let mut servers = phases.iter().flat_map(|phase| &phase.servers);
-        let parts = pool.record().whole_servers && servers.any(|k| k.fract() != 0.0);
+        let parts = pool.record.whole_servers && servers.any(|k| k.fract() != 0.0);
         let rule = Rule::Phases(phases);
         let own = ends(pool, &rule);
         if !parts && cost(&own) < cost(&best.1) {
@@ -176,7 +171,7 @@ fn stages(pool: &Pool, rule: &Rule, ends: &[f64]) -> Vec<Vec<f64>> {
     order.sort_by(|&i, &j| ends[i].total_cmp(&ends[j]));
     let near = |two: &[usize]| ends[two[1]] - ends[two[0]] <= 1e-9 * ends[two[1]];
     let together = order.windows(2).any(near);
-    if order.len() > TABLED || together || matches!(rule, Rule::Phases(_)) {
+    if order.len() > MOST_JOBS_WITH_STAGES || together || matches!(rule, Rule::Phases(_)) {
         return Vec::new();
     }
     // For prices, the division does not depend on the time.

@@ -1,9 +1,9 @@
 //! Searches for a plan if the jobs have different speedups, or if the weights favour large jobs.
 //!
-//! For each order, its prices are a plan. If the jobs end in this order, there is no better plan
-//! with it. To improve the order, we use the order in which the jobs actually end, and we swap two
-//! jobs that are next to each other. After that, we change one price at a time. If it is optimal
-//! that two jobs end at the same time, there is no order whose prices are optimal.
+//! The prices of an order are a plan. If the jobs end in this order, no plan with it is better. To
+//! improve the order, we use the order in which the jobs actually end, and we swap neighbours.
+//! After that, we change one price at a time, because no order has optimal prices if two jobs
+//! should end at the same time.
 
 use crate::analysis::power_ends;
 use crate::artifact::cost;
@@ -14,8 +14,7 @@ use crate::workload::{Curve, Pool};
 /// The work limit of the search. A plan for M jobs needs about M³.
 const WORK: f64 = 4e8;
 
-/// The minimum and the maximum number of plans that are tested.
-const PLANS: [f64; 2] = [8.0, 4000.0];
+const PLANS_RANGE: [f64; 2] = [8.0, 4000.0];
 
 pub(super) fn ends(pool: &Pool, rule: &Rule) -> Vec<f64> {
     if let ([curve], Rule::Prices(prices)) = (pool.curves(), rule)
@@ -30,7 +29,7 @@ pub(super) fn search(pool: &Pool) -> (Rule, Vec<f64>) {
     let count = pool.jobs().len();
     let mut tries = Tries {
         pool,
-        left: (WORK / (count as f64).powi(3)).clamp(PLANS[0], PLANS[1]),
+        plans_left: (WORK / (count as f64).powi(3)).clamp(PLANS_RANGE[0], PLANS_RANGE[1]),
         cost: f64::INFINITY,
         prices: Vec::new(),
         ends: Vec::new(),
@@ -52,8 +51,7 @@ pub(super) fn search(pool: &Pool) -> (Rule, Vec<f64>) {
 
 struct Tries<'a> {
     pool: &'a Pool,
-    /// The number of plans that can still be tested.
-    left: f64,
+    plans_left: f64,
     cost: f64,
     prices: Vec<f64>,
     ends: Vec<f64>,
@@ -62,7 +60,7 @@ struct Tries<'a> {
 
 impl Tries<'_> {
     fn price(&mut self, prices: &[f64]) -> (bool, Vec<f64>) {
-        self.left -= 1.0;
+        self.plans_left -= 1.0;
         let ends = ends(self.pool, &Rule::Prices(prices.to_vec()));
         let cost = cost(self.pool, self.pool.objective().quantity(), &ends);
         let better = cost < self.cost * (1.0 - 1e-13);
@@ -89,7 +87,7 @@ impl Tries<'_> {
             let (better, ends) = self.order(&order);
             let mut next = order.clone();
             next.sort_by(|&i, &j| ends[j].total_cmp(&ends[i]));
-            if !better || next == order || self.left < 1.0 {
+            if !better || next == order || self.plans_left < 1.0 {
                 return;
             }
             order = next;
@@ -100,7 +98,7 @@ impl Tries<'_> {
         let mut improved = true;
         while std::mem::take(&mut improved) {
             for n in 1..self.order.len() {
-                if self.left < 1.0 {
+                if self.plans_left < 1.0 {
                     return;
                 }
                 let mut order = self.order.clone();
@@ -116,7 +114,7 @@ impl Tries<'_> {
             let mut improved = false;
             for i in 0..self.prices.len() {
                 for factor in [1.0 + step, 1.0 / (1.0 + step)] {
-                    if self.left < 1.0 {
+                    if self.plans_left < 1.0 {
                         return;
                     }
                     let mut prices = self.prices.clone();

@@ -1,6 +1,6 @@
-use super::plan::or_simple_rule;
+use super::plan::{SIMPLE_RULES, or_simple_rule};
 use super::search::ends;
-use super::{Open, SIMPLE_RULES, plan, with_one_more_server};
+use super::{Open, plan, with_one_more_server};
 use crate::Malleable;
 use crate::artifact::{Artifact, Plan, Policy, Quantity, cost};
 use crate::policy::{Phase, Rule};

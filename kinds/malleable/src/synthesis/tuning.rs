@@ -1,8 +1,8 @@
-//! This module uses simulations to tune the parameters of heSRPT for jobs that arrive over time.
+//! Tunes the parameters of heSRPT for jobs that arrive over time.
 //!
 //! The arrivals and sizes are the same for all candidates, so that ratios are more precise than
-//! means. [`Online::PLAIN`] is used unless there is a candidate that is significantly better. The
-//! claims are based on a separate run with other arrivals.
+//! means. [`Online::PLAIN`] is used unless a candidate is significantly better. The claims are
+//! based on a separate run with other arrivals.
 
 use super::Options;
 use crate::policy::{Online, Sharing};
@@ -15,36 +15,20 @@ use synth_simulation::{Estimate, Health, Progress, Settings, paired_ratio};
 pub struct Tuned {
     /// The selected parameters.
     pub online: Online,
-    /// The candidates. This is empty if the parameters were given by the user.
-    pub tried: Vec<Candidate>,
+    /// The candidates with their mean response time relative to the selected rule, or `None` if one
+    /// of the two has not converged. This is empty if the parameters were given by the user.
+    pub tried: Vec<(Online, Option<Estimate>)>,
     /// A separate run of the selected rule.
     pub run: Run,
     /// The total number of events in all simulations.
     pub events: u64,
 }
 
-/// A candidate, together with its result.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Candidate {
-    /// The parameters.
-    pub online: Online,
-    /// The mean response time relative to the selected rule, or `None` if one of them has not
-    /// converged.
-    pub times: Option<Estimate>,
-}
-
-struct Choice {
-    online: Online,
-    /// The mean response time of each replication. This is empty if the run has not converged.
-    replications: Vec<f64>,
-}
-
 const URGENCIES: [f64; 8] = [0.0, 0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 2.0];
 
 const BACKGROUNDS: [f64; 6] = [0.25, 0.5, 1.0, 2.0, 4.0, 8.0];
 
-/// The factors of the best urgency that are tested with the best background.
-const BESIDE: [f64; 4] = [0.8, 0.9, 1.1, 1.25];
+const NEARBY_FACTORS: [f64; 4] = [0.8, 0.9, 1.1, 1.25];
 
 /// The events are divided by this number. The last run has twice as many events as the others.
 const RUNS: u64 = 20;
@@ -67,10 +51,8 @@ pub(super) fn tune(
         None => trials.choose()?,
     };
     let run = trials.simulate(online, false, "running a simulation of the selected rule")?;
-    let tried = trials.tried.iter().map(|own| Candidate {
-        online: own.online,
-        times: trials.ratio(own.online, online),
-    });
+    let tried = trials.tried.iter();
+    let tried = tried.map(|(own, _)| (*own, trials.ratio(*own, online)));
     Ok(Tuned {
         online,
         tried: tried.collect(),
@@ -83,7 +65,9 @@ struct Trials<'a, H> {
     stream: &'a Stream,
     options: &'a Options,
     events: u64,
-    tried: Vec<Choice>,
+    /// The candidates with the mean response time of each replication, or none if the run has not
+    /// converged.
+    tried: Vec<(Online, Vec<f64>)>,
     listener: H,
 }
 
@@ -98,33 +82,30 @@ impl<H: FnMut(&str, Progress)> Trials<'_, H> {
             self.attempt(Online { background, ..best })?;
         }
         let best = self.best();
-        for factor in BESIDE {
+        for factor in NEARBY_FACTORS {
             let urgency = best.urgency * factor;
             self.attempt(Online { urgency, ..best })?;
         }
-        // This does not have to be the candidate with the smallest mean, as others may be more
-        // precise.
-        let better = |than: &Choice| {
-            let ratio = self.ratio(Online::PLAIN, than.online);
+        // This need not be the candidate with the smallest mean: others may be more precise.
+        let better = |(than, replications): &(Online, Vec<f64>)| {
+            let ratio = self.ratio(Online::PLAIN, *than);
             let surely = ratio.is_none_or(|ratio| ratio.mean - ratio.half_width > 1.0);
-            surely && !than.replications.is_empty()
+            surely && !replications.is_empty()
         };
         let some = self.tried.iter().any(better);
         Ok(if some { self.best() } else { Online::PLAIN })
     }
 
     fn attempt(&mut self, online: Online) -> Result<(), String> {
-        if self.tried.iter().any(|tried| tried.online == online) {
+        if self.tried.iter().any(|(tried, _)| *tried == online) {
             return Ok(());
         }
         let doing = format!("trying urgency {}", online.urgency);
         let run = self.simulate(online, true, &doing)?;
-        let settled = run.health == Health::Settled;
+        let converged = run.health == Health::Settled;
         let replications = run.replications.into_iter().collect::<Option<Vec<_>>>();
-        self.tried.push(Choice {
-            online,
-            replications: replications.filter(|_| settled).unwrap_or_default(),
-        });
+        let replications = replications.filter(|_| converged).unwrap_or_default();
+        self.tried.push((online, replications));
         Ok(())
     }
 
@@ -145,15 +126,14 @@ impl<H: FnMut(&str, Progress)> Trials<'_, H> {
     }
 
     fn best(&self) -> Online {
-        let mean = |tried: &&Choice| tried.replications.iter().sum::<f64>();
-        let tried = self.tried.iter();
-        let settled = tried.filter(|tried| !tried.replications.is_empty());
-        let best = settled.min_by(|a, b| mean(a).total_cmp(&mean(b)));
-        best.map_or(Online::PLAIN, |best| best.online)
+        let mean = |replications: &[f64]| replications.iter().sum::<f64>();
+        let converged = self.tried.iter().filter(|(_, own)| !own.is_empty());
+        let best = converged.min_by(|a, b| mean(&a.1).total_cmp(&mean(&b.1)));
+        best.map_or(Online::PLAIN, |best| best.0)
     }
 
     fn ratio(&self, of: Online, to: Online) -> Option<Estimate> {
-        let find = |online: Online| self.tried.iter().find(|tried| tried.online == online);
-        paired_ratio(&find(of)?.replications, &find(to)?.replications)
+        let find = |online: Online| self.tried.iter().find(|tried| tried.0 == online);
+        paired_ratio(&find(of)?.1, &find(to)?.1)
     }
 }

@@ -3,7 +3,8 @@ use super::{
     Workload,
 };
 use synth_core::document::{
-    CheckedOrFaults, Fault, FaultsAt, Place, SUPPORTED_RANGE, place, within,
+    CheckedOrFaults, Fault, FaultsAt, Place, SUPPORTED_RANGE, Spelling, Spellings,
+    WorkloadDocument, place, within,
 };
 use synth_core::number::Decimal;
 use synth_queues::distribution::{Part, SizeDistribution};
@@ -11,23 +12,34 @@ use synth_simulation::Streams;
 
 const MOST_JOBS: usize = 100_000;
 
-/// The maximum number of jobs if the recursion has no closed form, and if the speedups or caps are
-/// different. The time that is needed grows at least quadratically.
+/// The maximum number of jobs if the recursion has no closed form, and if speedups or caps differ,
+/// because the time that is needed grows at least quadratically.
 const MOST_CURVED: usize = 5_000;
 const MOST_UNLIKE: usize = 400;
 
-/// The maximum ratio of two sizes. If it were larger, sums would not be precise enough.
+/// The maximum ratio of two sizes, which limits the rounding errors of sums.
 const MOST_APART: f64 = 1e12;
 
 /// The maximum logarithm of the ratio of two numbers of servers.
 const MOST_LOGARITHM: f64 = 60.0;
 
-/// The values that are expected. The text after the colon is the help text.
+/// The expected values, and the help text after the colon.
 const SHAPE: &str = "a number of at least 0.05: the probability of a size above x is x to the power of -shape, for x ≥ 1";
 const COUNT: &str = "1 to 100000: write the number of jobs to draw";
 
-impl PoolDocument {
-    pub(super) fn workload(mut self, mut faults: Vec<Fault>) -> CheckedOrFaults<Workload> {
+impl WorkloadDocument for PoolDocument {
+    const KIND: &'static str = "malleable";
+    const EXAMPLE: &'static str = include_str!("example.txt").trim_ascii_end();
+    const SHORT: &'static [(&'static str, &'static str)] = &[("size", "mean_size")];
+    const SPELLINGS: &'static Spellings = &[
+        ("arrivals.size", Spelling::LawOfTimes),
+        ("arrivals.mean_size", Spelling::Time),
+        ("jobs[].size", Spelling::Time),
+    ];
+
+    type Checked = Workload;
+
+    fn checked(mut self, mut faults: Vec<Fault>) -> CheckedOrFaults<Workload> {
         let (mut warnings, mut curves) = (Vec::new(), Vec::new());
         let mut at = FaultsAt::document(&mut faults);
         self.check_keys(&mut at);
@@ -42,10 +54,9 @@ impl PoolDocument {
             return Err(faults);
         }
         if let Some(size) = self.arrivals.as_ref().and_then(|own| own.size.clone()) {
+            let curve = curves.pop();
             let stream = Stream {
-                curve: curves
-                    .pop()
-                    .expect("a workload with arrivals should have a speedup"),
+                curve: curve.expect("a workload with arrivals should have a speedup"),
                 record: self,
                 size,
             };
@@ -59,14 +70,17 @@ impl PoolDocument {
         Ok((Workload::Pool(pool), warnings))
     }
 
+    fn record(workload: &Workload) -> Self {
+        workload.record().clone()
+    }
+}
+
+impl PoolDocument {
     fn check_keys(&mut self, at: &mut FaultsAt<'_>) {
         let keys = ["jobs", "sizes", "arrivals"];
-        let has = [
-            !self.jobs.is_empty(),
-            self.sizes.is_some(),
-            self.arrivals.is_some(),
-        ];
-        match has.iter().filter(|has| **has).count() {
+        let (has_sizes, has_arrivals) = (self.sizes.is_some(), self.arrivals.is_some());
+        let has = [!self.jobs.is_empty(), has_sizes, has_arrivals];
+        match has.into_iter().filter(|has| *has).count() {
             0 if !keys.iter().any(|key| at.has_fault(key)) => {
                 let help = "add a list of jobs: `jobs: [{name: a, size: 3}]`, jobs with random sizes: `sizes: {pareto: {shape: 1.5, count: 500, seed: 1}}`, or jobs that arrive over time: `arrivals: {rate: 2, mean_size: 3}`";
                 at.add("jobs", "there are no jobs", help);
@@ -135,11 +149,8 @@ impl PoolDocument {
             let count = self.jobs.len();
             if count > MOST_JOBS {
                 let message = format!("there are {count} jobs, expected at most {MOST_JOBS}");
-                at.add(
-                    "jobs",
-                    message,
-                    "create a separate plan for each part of the jobs",
-                );
+                let help = "create a separate plan for each part of the jobs";
+                at.add("jobs", message, help);
             }
             return;
         };
@@ -244,9 +255,8 @@ impl PoolDocument {
         if self.arrivals.is_some() || self.sizes.is_some() {
             let curve = self.curve(shared, self.cap, curves, warnings);
             let curve = curve.map_err(|fault| refuse(fault, at)).ok();
-            let (Some(SizesRecord::Pareto { shape, count, seed }), true) =
-                (self.sizes, at.is_empty())
-            else {
+            let sizes = self.sizes.filter(|_| at.is_empty());
+            let Some(SizesRecord::Pareto { shape, count, seed }) = sizes else {
                 return jobs;
             };
             let mut stream = Streams::new(seed, 0).sizes;
@@ -258,9 +268,8 @@ impl PoolDocument {
         }
         for (i, job) in self.jobs.iter().enumerate() {
             let own = job.speedup.as_ref();
-            let speedup = own.map_or(shared.clone(), |own| {
-                (Some(own), place!("jobs", i, "speedup"))
-            });
+            let own_place = place!("jobs", i, "speedup");
+            let speedup = own.map_or(shared.clone(), |_| (own, own_place));
             match self.curve(speedup, job.cap.or(self.cap), curves, warnings) {
                 Ok(curve) => {
                     let weight = job.weight.map_or(1.0, Decimal::value);

@@ -1,11 +1,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Objective, SpeedupRecord, Workload};
-use synth_core::document::{
-    CheckedOrFaults, DocumentError, Fault, Parsed, Spelling, Spellings, WorkloadDocument,
-    unit_of_time,
-};
+use super::{Objective, SpeedupRecord};
+use synth_core::document::unit_of_time;
 use synth_core::number::Decimal;
 use synth_queues::distribution::SizeDistribution;
 
@@ -99,35 +96,4 @@ pub enum SizesRecord {
         /// The seed that is used to draw the sizes.
         seed: u64,
     },
-}
-
-impl WorkloadDocument for PoolDocument {
-    const KIND: &'static str = "malleable";
-    const EXAMPLE: &'static str = include_str!("example.txt").trim_ascii_end();
-    const SHORT: &'static [(&'static str, &'static str)] = &[("size", "mean_size")];
-    const SPELLINGS: &'static Spellings = &[
-        ("arrivals.size", Spelling::LawOfTimes),
-        ("arrivals.mean_size", Spelling::Time),
-        ("jobs[].size", Spelling::Time),
-    ];
-
-    type Checked = Workload;
-
-    fn checked(self, faults: Vec<Fault>) -> CheckedOrFaults<Workload> {
-        self.workload(faults)
-    }
-
-    fn record(workload: &Workload) -> Self {
-        workload.record().clone()
-    }
-}
-
-impl Workload {
-    /// Parses a document. The `name` of the file is used in the messages.
-    ///
-    /// # Errors
-    /// Returns [`DocumentError::Faults`] with all errors that were found.
-    pub fn parse(text: &str, name: &str) -> Result<Parsed<Self>, DocumentError> {
-        PoolDocument::parse(text, name)
-    }
 }

@@ -4,11 +4,11 @@ mod check;
 mod document;
 mod speedup;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 pub use document::{ArrivalsRecord, JobRecord, PoolDocument, SizesRecord};
-pub(super) use speedup::bisect;
-pub use speedup::{Curve, Speedup, SpeedupRecord};
+pub use speedup::{Curve, SpeedupRecord};
+pub(crate) use speedup::{Speedup, bisect};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -43,8 +43,7 @@ pub enum Workload {
 }
 
 impl Workload {
-    /// Returns the document.
-    pub fn record(&self) -> &PoolDocument {
+    pub(crate) fn record(&self) -> &PoolDocument {
         match self {
             Workload::Pool(pool) => &pool.record,
             Workload::Stream(stream) => &stream.record,
@@ -55,57 +54,42 @@ impl Workload {
 /// A stream of jobs that arrive over time. All jobs have the same speedup.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stream {
-    record: PoolDocument,
+    pub(crate) record: PoolDocument,
     size: SizeDistribution,
     curve: Curve,
 }
 
 impl Stream {
-    /// Returns the document.
-    pub fn record(&self) -> &PoolDocument {
-        &self.record
-    }
-
-    /// Returns the unit of time.
-    pub fn time_unit(&self) -> &str {
-        &self.record.time_unit
-    }
-
-    /// Returns the number of servers N > 0.
-    pub fn servers(&self) -> f64 {
+    pub(crate) fn servers(&self) -> f64 {
         self.record.servers.value()
     }
 
-    /// Returns the speedup curve of all jobs.
+    /// Returns the speedup of all jobs.
     pub fn curve(&self) -> &Curve {
         &self.curve
     }
 
-    /// Returns the arrival rate `λ` \[1/time\].
-    pub fn arrival_rate(&self) -> f64 {
-        let arrivals = self.record.arrivals.as_ref();
-        let arrivals = arrivals.expect("a stream is made of a document with arrivals");
-        arrivals.rate.value()
+    pub(crate) fn arrival_rate(&self) -> f64 {
+        let arrivals = self.record.arrivals.as_ref().map(|own| own.rate.value());
+        arrivals.expect("a stream is made of a document with arrivals")
     }
 
-    /// Returns the size distribution of the jobs \[work\].
-    pub fn size(&self) -> &SizeDistribution {
+    pub(crate) fn size(&self) -> &SizeDistribution {
         &self.size
     }
 
     /// Returns the load `ρ = λE[S]/N`, the fraction of busy servers if each job has only one.
-    pub fn load(&self) -> f64 {
+    pub(crate) fn load(&self) -> f64 {
         self.arrival_rate() * self.size().mean() / self.servers()
     }
 
-    /// Returns the maximum amount of work that can be done per unit of time, `N s'(0)`. This is ∞
-    /// if the speedup is a power below 1.
-    pub fn most_work(&self) -> f64 {
+    /// Returns the maximum work per unit of time, `N s'(0)`, which is ∞ for a power below 1.
+    pub(crate) fn most_work(&self) -> f64 {
         self.servers() * self.curve.first_slope()
     }
 
-    /// Returns the jobs as a class for the statistics. The size of a job is its time alone.
-    pub fn statistics(&self) -> Vec<JobClass> {
+    /// Returns the class for the statistics. The size of a job is its time alone.
+    pub(crate) fn statistics(&self) -> Vec<JobClass> {
         let mean_size = self.size().mean() / self.curve.at(self.servers());
         let sizes = (mean_size, self.size());
         let demands = vec![self.size().mean() / self.most_work() / mean_size];
@@ -118,9 +102,8 @@ impl Stream {
         )]
     }
 
-    /// Returns the stream with the arrival rate multiplied by `factor`, or `None` if the rate is
-    /// then out of the range of numbers.
-    pub fn scaled(&self, factor: f64) -> Option<Self> {
+    /// Returns the stream with `factor` times the arrival rate, or `None` if it is out of range.
+    pub(crate) fn scaled(&self, factor: f64) -> Option<Self> {
         let rate = Decimal::new(self.arrival_rate() * factor);
         let rate = rate.filter(|rate| *rate > Decimal::ZERO)?;
         let mut scaled = self.clone();
@@ -129,13 +112,12 @@ impl Stream {
     }
 }
 
-/// The name for all jobs of a stream.
-pub const ALL_JOBS: &str = "jobs";
+pub(crate) const ALL_JOBS: &str = "jobs";
 
 /// A set of jobs that are all present at the start.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pool {
-    record: PoolDocument,
+    pub(crate) record: PoolDocument,
     curves: Vec<Curve>,
     jobs: Vec<Job>,
 }
@@ -149,23 +131,12 @@ pub struct Job {
     pub size: f64,
     /// The weight `w_i` (1 for the flow time and the makespan, `1/x_i` for the slowdown).
     pub weight: f64,
-    /// The index of its [curve](Pool::curves).
+    /// The index of its curve.
     pub curve: usize,
 }
 
 impl Pool {
-    /// Returns the document.
-    pub fn record(&self) -> &PoolDocument {
-        &self.record
-    }
-
-    /// Returns the unit of time.
-    pub fn time_unit(&self) -> &str {
-        &self.record.time_unit
-    }
-
-    /// Returns the number of servers N > 0.
-    pub fn servers(&self) -> f64 {
+    pub(crate) fn servers(&self) -> f64 {
         self.record.servers.value()
     }
 
@@ -179,8 +150,7 @@ impl Pool {
         &self.jobs
     }
 
-    /// Returns the curve of the job `i`.
-    pub fn curve(&self, i: usize) -> &Curve {
+    pub(crate) fn curve(&self, i: usize) -> &Curve {
         &self.curves[self.jobs[i].curve]
     }
 
@@ -205,8 +175,7 @@ impl Pool {
         Pool::of(record).unwrap_or_else(|| self.clone())
     }
 
-    /// Returns the pool with new random sizes, where the seed is increased by `further`. If the
-    /// sizes are not random, they do not change.
+    /// Returns the pool with other sizes if they are random: the seed increases by `further`.
     pub fn redrawn(&self, further: u64) -> Self {
         let mut record = self.record.clone();
         if let Some(SizesRecord::Pareto { seed, .. }) = &mut record.sizes {
@@ -216,15 +185,15 @@ impl Pool {
     }
 
     /// Returns the pool with one more server, or `None` if the number is too large for this.
-    pub fn with_one_more_server(&self) -> Option<Self> {
+    pub(crate) fn with_one_more_server(&self) -> Option<Self> {
         let mut record = self.record.clone();
         record.servers = Decimal::new(self.servers() + 1.0)?;
         Pool::of(record).filter(|pool| pool.servers() > self.servers())
     }
 
-    /// Returns the indices of the jobs in descending order of size. If two sizes are equal, the job
-    /// with the smaller weight is first. If the weights are also equal, the earlier job is first.
-    pub fn by_size(&self) -> Vec<usize> {
+    /// Returns the jobs in descending order of size. Ties are broken by the smaller weight, and
+    /// then by the order of the document.
+    pub(crate) fn by_size(&self) -> Vec<usize> {
         let mut order: Vec<usize> = (0..self.jobs.len()).collect();
         order.sort_by(|&i, &j| {
             let (one, other) = (&self.jobs[i], &self.jobs[j]);
@@ -237,20 +206,17 @@ impl Pool {
 
 #[cfg(test)]
 impl Pool {
-    /// Creates a pool of jobs with these sizes.
-    pub fn of_sizes(speedup: &str, sizes: &[f64], servers: f64) -> Pool {
+    pub(crate) fn of_sizes(speedup: &str, sizes: &[f64], servers: f64) -> Pool {
         let jobs = sizes.iter().enumerate();
-        let jobs: String = jobs
-            .map(|(i, x)| format!("  - {{name: j{i}, size: {x}}}\n"))
-            .collect();
+        let jobs = jobs.map(|(i, x)| format!("  - {{name: j{i}, size: {x}}}\n"));
+        let jobs: String = jobs.collect();
         let text =
             format!("kind: malleable\nservers: {servers}\nspeedup: {speedup}\njobs:\n{jobs}");
         Pool::sample(&text)
     }
 
-    /// Parses a pool.
-    pub fn sample(text: &str) -> Pool {
-        match Workload::parse(text, "here").unwrap().workload {
+    pub(crate) fn sample(text: &str) -> Pool {
+        match PoolDocument::parse(text, "here").unwrap().workload {
             Workload::Pool(pool) => pool,
             Workload::Stream(_) => panic!("its jobs arrive"),
         }

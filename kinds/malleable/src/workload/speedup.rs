@@ -1,5 +1,3 @@
-//! This module contains the speedup functions.
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -30,40 +28,29 @@ pub enum SpeedupRecord {
     Table(Vec<[Decimal; 2]>),
 }
 
-/// A speedup that is a concave function.
+/// A speedup that has been checked. It is concave.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Speedup {
-    /// `s(k) = k^p`, where p is in (0, 1].
+pub(crate) enum Speedup {
     Power(f64),
-    /// `s(k) = k/((1 − f)k + f)`, where f is in (0, 1].
     Amdahl(f64),
-    /// `s(k) = ln(1 + αk)/ln(1 + α)`, α > 0.
     Logarithm(f64),
-    /// A list of points `(k, s)`, starting at (0, 0), with decreasing slopes. The function is
-    /// constant after the last point.
+    /// Points `(k, s)` from (0, 0) with decreasing slopes, constant after the last one.
     Table(Vec<(f64, f64)>),
 }
 
 impl SpeedupRecord {
-    /// Returns the speedup, or an error if it is not valid. If a table is not concave, its hull is
-    /// used and a warning is added.
-    pub fn check(&self, warnings: &mut Vec<Fault>) -> Result<Speedup, Fault> {
+    /// Returns the speedup. If a table is not concave, this is its hull, and a warning is added.
+    pub(super) fn check(&self, warnings: &mut Vec<Fault>) -> Result<Speedup, Fault> {
         let (key, value, speedup) = match self {
             SpeedupRecord::Power { p } => ("p", p, Speedup::Power as fn(f64) -> _),
             SpeedupRecord::Amdahl {
                 parallel_fraction: f,
-            } => ("parallel_fraction", f, Speedup::Amdahl as fn(f64) -> _),
-            SpeedupRecord::Logarithm { scale } => {
-                ("scale", scale, Speedup::Logarithm as fn(_) -> _)
-            }
+            } => ("parallel_fraction", f, Speedup::Amdahl as fn(_) -> _),
+            SpeedupRecord::Logarithm { scale: a } => ("scale", a, Speedup::Logarithm as fn(_) -> _),
             SpeedupRecord::Table(points) => return table(points, warnings),
         };
-        let (most, expected) = match key {
-            "scale" => (f64::INFINITY, "a number > 0"),
-            _ => (1.0, "a number above 0 and at most 1"),
-        };
         let number = value.value();
-        if number > 0.0 && number <= most {
+        if number > 0.0 && (number <= 1.0 || key == "scale") {
             return Ok(speedup(number));
         }
         let help = match key {
@@ -73,7 +60,12 @@ impl SpeedupRecord {
             "scale" => "the speedup is ln(1 + scale·k)/ln(1 + scale)",
             _ => "write the fraction of a job's work that can run in parallel",
         };
-        let message = format!("{key} is {value}, expected {expected}");
+        let most = if key == "scale" {
+            "> 0"
+        } else {
+            "above 0 and at most 1"
+        };
+        let message = format!("{key} is {value}, expected a number {most}");
         Err(Fault::new(place!(key), message, help))
     }
 }
@@ -87,16 +79,12 @@ fn table(points: &[[Decimal; 2]], warnings: &mut Vec<Fault>) -> Result<Speedup, 
     let mut all: Vec<(f64, f64)> = Vec::new();
     for (i, [servers, speed]) in points.iter().enumerate() {
         let (k, s) = (servers.value(), speed.value());
-        let before = all.last().copied().unwrap_or_default();
+        let (least, top) = all.last().copied().unwrap_or_default();
         let message = match (k, s) {
             (0.0, 0.0) if i == 0 => continue,
             (0.0, _) if i == 0 => format!("s(0) is {s}, but a job without servers does not run"),
-            _ if k <= before.0 => format!(
-                "the point for {k} servers is after the point for {}",
-                before.0
-            ),
-            _ if s < before.1 => {
-                let (least, top) = before;
+            _ if k <= least => format!("the point for {k} servers is after the point for {least}"),
+            _ if s < top => {
                 format!("the speedup falls from {top} on {least} servers to {s} on {k}")
             }
             _ if s <= 0.0 => format!("the speedup on {k} servers is {s}, expected a number > 0"),
@@ -154,7 +142,7 @@ fn slope(a: (f64, f64), b: (f64, f64)) -> f64 {
 
 impl Speedup {
     /// Returns `s(k)` for k ≥ 0, where k can also be ∞.
-    pub fn at(&self, k: f64) -> f64 {
+    fn at(&self, k: f64) -> f64 {
         match self {
             Speedup::Power(p) => k.powf(*p),
             Speedup::Amdahl(f) if k.is_finite() => k / ((1.0 - f) * k + f),
@@ -169,8 +157,7 @@ impl Speedup {
         }
     }
 
-    /// Returns the smallest and the largest `k` that maximize `s(k) − yk`, for a price `y ≥ 0`.
-    pub fn demand(&self, y: f64) -> (f64, f64) {
+    fn demand(&self, y: f64) -> (f64, f64) {
         let alone = |k: f64| (k, k);
         let linear = |slope: f64| match y.total_cmp(&slope) {
             std::cmp::Ordering::Less => alone(f64::INFINITY),
@@ -194,7 +181,7 @@ impl Speedup {
     }
 
     /// Returns the left derivative `s'(k)`. If k = 0, it is the right derivative, which can be ∞.
-    pub fn slope(&self, k: f64) -> f64 {
+    fn slope(&self, k: f64) -> f64 {
         match self {
             Speedup::Power(p) => p * k.powf(p - 1.0),
             Speedup::Amdahl(f) => f / ((1.0 - f) * k + f).powi(2),
@@ -207,9 +194,7 @@ impl Speedup {
         }
     }
 
-    /// Returns the smallest number of servers for which the speed is `rate`, or `None` if there is
-    /// no such number.
-    pub fn servers_for(&self, rate: f64) -> Option<f64> {
+    fn servers_for(&self, rate: f64) -> Option<f64> {
         let servers = match self {
             Speedup::Power(p) => rate.powf(1.0 / p),
             Speedup::Amdahl(f) if rate * (1.0 - f) < 1.0 => f * rate / (1.0 - (1.0 - f) * rate),
@@ -230,18 +215,17 @@ impl Speedup {
 /// The speedup of a job, together with its limits.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Curve {
-    /// The speedup function.
-    pub speedup: Speedup,
+    pub(crate) speedup: Speedup,
     /// The maximum number of servers that the job can use, or ∞ if there is no limit.
-    pub cap: f64,
-    /// If this is `true`, the job can only use a whole number of servers. Between two whole
-    /// numbers, the speed is interpolated, because the job can alternate between them.
-    pub whole: bool,
+    pub(crate) cap: f64,
+    /// Whether the job can only use a whole number of servers. Between two numbers, the speed is
+    /// interpolated, because the job can alternate between them.
+    pub(crate) whole: bool,
 }
 
 impl Curve {
     /// Returns the exponent p < 1 if the curve is `k^p` up to this number of servers.
-    pub fn smooth_power(&self, servers: f64) -> Option<f64> {
+    pub(crate) fn smooth_power(&self, servers: f64) -> Option<f64> {
         match self.speedup {
             Speedup::Power(p) if p < 1.0 && !self.whole && self.cap >= servers => Some(p),
             _ => None,
@@ -259,9 +243,9 @@ impl Curve {
         low + (self.speedup.at(below + 1.0) - low) * (k - below)
     }
 
-    /// Returns numbers of servers in ascending order, up to the number that the job can use of
-    /// `servers`. Between two of them, `s(k)²/k` is monotone.
-    pub fn marks(&self, servers: f64) -> Vec<f64> {
+    /// Returns the numbers of servers, in ascending order and up to the most that the job can use,
+    /// between which `s(k)²/k` is monotone.
+    pub(crate) fn marks(&self, servers: f64) -> Vec<f64> {
         let most = self.cap.min(servers);
         let mut marks = match &self.speedup {
             _ if self.whole => (1..=most as u32).map(f64::from).collect(),
@@ -277,7 +261,7 @@ impl Curve {
     }
 
     /// Returns the largest k up to the last mark for which `s(k)²/k` is at least `least`, or 0.
-    pub fn largest_with_ratio(&self, least: f64, marks: &[f64]) -> f64 {
+    pub(crate) fn largest_with_ratio(&self, least: f64, marks: &[f64]) -> f64 {
         let ratio = |k: f64| self.at(k).powi(2) / k;
         let Some(n) = marks.iter().rposition(|k| ratio(*k) >= least) else {
             return 0.0;
@@ -295,7 +279,7 @@ impl Curve {
     }
 
     /// Returns the left derivative `s'(k)`, for k > 0.
-    pub fn slope(&self, k: f64) -> f64 {
+    pub(crate) fn slope(&self, k: f64) -> f64 {
         match (k > self.cap, self.whole) {
             (true, _) => 0.0,
             (false, true) => self.speedup.at(k.ceil()) - self.speedup.at(k.ceil() - 1.0),
@@ -304,13 +288,12 @@ impl Curve {
     }
 
     /// Returns the smallest and the largest `k` that maximize `s(k) − yk`, for a price `y ≥ 0`.
-    pub fn demand(&self, y: f64) -> (f64, f64) {
+    pub(crate) fn demand(&self, y: f64) -> (f64, f64) {
         let (least, greatest) = self.speedup.demand(y);
         if !self.whole {
             return (least.min(self.cap), greatest.min(self.cap));
         }
-        // The value of the last of `k` servers is between `s'(k)` and `s'(k − 1)`, so few are
-        // possible.
+        // The value of the last of `k` servers is between `s'(k)` and `s'(k − 1)`.
         let worth = |k: f64| self.speedup.at(k) - self.speedup.at(k - 1.0);
         let from = |smooth: f64| (smooth.floor() - 1.0).max(0.0).min(self.cap);
         let mut low = from(least);
@@ -327,9 +310,8 @@ impl Curve {
         (low, high)
     }
 
-    /// Returns the smallest number of servers for which the speed is `rate`, or `None` if there is
-    /// no such number.
-    pub fn servers_for(&self, rate: f64) -> Option<f64> {
+    /// Returns the smallest number of servers for which the speed is `rate`, if there is one.
+    pub(crate) fn servers_for(&self, rate: f64) -> Option<f64> {
         let smooth = self.speedup.servers_for(rate)?;
         let mut servers = smooth;
         if self.whole {
@@ -344,7 +326,7 @@ impl Curve {
     }
 
     /// Returns `s'(0)`, the value of the first server.
-    pub fn first_slope(&self) -> f64 {
+    pub(crate) fn first_slope(&self) -> f64 {
         match self.whole {
             true => self.speedup.at(1.0),
             false => self.speedup.slope(0.0),
@@ -352,8 +334,7 @@ impl Curve {
     }
 }
 
-/// Uses bisection to return the largest number for which a condition is true. It must be true at
-/// `low`.
+/// Returns the largest number for which a condition is true, by bisection. It must hold at `low`.
 pub(crate) fn bisect(mut low: f64, mut high: f64, holds: impl Fn(f64) -> bool) -> f64 {
     while high - low > 2.0 * f64::EPSILON * high {
         let middle = f64::midpoint(low, high);

@@ -1,4 +1,4 @@
-use super::{Objective, Pool, Speedup, Workload};
+use super::{Objective, Pool, PoolDocument, Speedup, Workload};
 use synth_core::document::WorkloadDocument as _;
 
 const POOL: &str = "kind: malleable
@@ -9,13 +9,17 @@ jobs:
   - {name: b, size: 5}
 ";
 
+pub(crate) fn close(a: f64, b: f64, within: f64) {
+    assert!((a - b).abs() <= within * b.abs(), "{a} is not {b}");
+}
+
 #[test]
 fn reads_jobs_and_orders_them_by_size() {
     let pool = Pool::sample(POOL);
     assert_eq!(pool.by_size(), [1, 0]);
     assert_eq!(pool.objective(), Objective::FlowTime);
     assert_eq!(pool.curves().len(), 1);
-    let record = pool.record();
+    let record = &pool.record;
     let found = record.recorded(&record.digest()).unwrap();
     assert_eq!(found, Workload::Pool(pool.clone()));
 }
@@ -46,7 +50,7 @@ sizes: {pareto: {shape: 1.5, count: 20000, seed: 3}}
 #[test]
 fn replaces_a_nonconcave_table_by_its_hull_with_a_warning() {
     let table = "{table: [[1, 1], [2, 1.2], [4, 3]]}";
-    let parsed = Workload::parse(&POOL.replace("{power: {p: .5}}", table), "here").unwrap();
+    let parsed = PoolDocument::parse(&POOL.replace("{power: {p: .5}}", table), "here").unwrap();
     let corners = vec![(0.0, 0.0), (1.0, 1.0), (4.0, 3.0)];
     let expected = Speedup::Table(corners);
     let Workload::Pool(pool) = parsed.workload else {

@@ -50,7 +50,7 @@ fn check_policy(policy: &Policy, campaign: &Campaign, findings: &mut Findings) {
         findings.differs("dispatch.quantile", q, "a fraction between 0 and 1");
     }
     positive("dispatch.patience", rule.patience, findings);
-    let own = &campaign.record().policy;
+    let own = &campaign.record.policy;
     if rule.with_fixed(own) != *rule {
         let message = "expected the parameters given in the workload's `policy`";
         findings.add("dispatch", message);
@@ -68,7 +68,7 @@ fn check_policy(policy: &Policy, campaign: &Campaign, findings: &mut Findings) {
 }
 
 fn check_claims(artifact: &Artifact, campaign: &Campaign, findings: &mut Findings) {
-    let names: Vec<&str> = campaign.batches().iter().map(|b| b.name.as_str()).collect();
+    let names: Vec<&str> = campaign.batches.iter().map(|b| b.name.as_str()).collect();
     let known = KnownNames {
         batches: &names,
         ..KnownNames::default()
@@ -79,7 +79,13 @@ fn check_claims(artifact: &Artifact, campaign: &Campaign, findings: &mut Finding
     let mut seen = HashSet::new();
     for (n, claim) in artifact.claims.iter().enumerate() {
         let path = format!("claims[{n}]");
-        claim.check_plain(&path, &known, campaign.time_unit(), &mut seen, findings);
+        claim.check_plain(
+            &path,
+            &known,
+            &campaign.record.time_unit,
+            &mut seen,
+            findings,
+        );
         findings.within(path, |findings| match claim.quantity {
             Quantity::Capacity => check_capacity(claim, campaign, findings),
             _ => check_simulated(claim, campaign, widest, findings),
@@ -116,7 +122,7 @@ fn check_capacity(claim: &Claim, campaign: &Campaign, findings: &mut Findings) {
             "the capacity is computed from the means: expected `bound-means` without an interval";
         findings.add("", message);
     }
-    let hosts = campaign.record().hosts.iter();
+    let hosts = campaign.record.hosts.iter();
     let rates = hosts.map(|own| own.on_fraction() * rate_while_on(own, campaign));
     let expected: f64 = rates.sum();
     if !is_close(claim.value, expected, NEAR) {
@@ -126,18 +132,17 @@ fn check_capacity(claim: &Claim, campaign: &Campaign, findings: &mut Findings) {
     findings.stands("", CAPACITY);
 }
 
-/// Returns the amount of correct work of a group per unit of time while it is on \[work/time\],
-/// where each processor uses the best version for any batch.
+/// Returns the correct work of a group per unit of time while it is on, with the best versions.
 fn rate_while_on(hosts: &HostsRecord, campaign: &Campaign) -> f64 {
     let right = (1.0 - hosts.error.value()) * (1.0 - hosts.vanish.value());
     let of = |processor: Processor| {
         let used = |version: &&Version| {
-            let mut batches = campaign.batches().iter();
+            let mut batches = campaign.batches.iter();
             version.processor == processor
                 && version.released < campaign.horizon()
                 && batches.any(|batch| batch.application == version.application)
         };
-        let best = campaign.versions().iter().filter(used);
+        let best = campaign.versions.iter().filter(used);
         let best = best.map(|version| version.efficiency).fold(0.0, f64::max);
         let speed = hosts.speed_of(processor).map_or(0.0, |law| law.mean());
         f64::from(hosts.processors(processor)) * speed * best

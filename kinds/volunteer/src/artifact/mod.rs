@@ -22,9 +22,6 @@ pub type Checked = artifact::Checked<Volunteer>;
 /// A claim about the policy.
 pub type Claim = artifact::Claim<Quantity>;
 
-/// The assumptions of a claim.
-pub type HoldsFor = artifact::HoldsFor<NoConditions>;
-
 impl Content for Volunteer {
     const NAME: &'static str = "volunteer-dispatch";
 

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Dispatch, WorkAhead};
-use crate::workload::{Processor, is_default};
+use crate::workload::Processor;
 
 const TYPES: usize = Processor::ALL.len();
 
@@ -17,7 +17,7 @@ pub struct Request {
     /// The current time \[time\].
     pub now: f64,
     /// The expected time from the end of a job on this host to its report \[time\].
-    #[serde(default, skip_serializing_if = "is_default")]
+    #[serde(default, skip_serializing_if = "is_zero")]
     pub delay: f64,
     /// The state of the host's processors by type: CPU, GPU.
     pub processors: [Host; TYPES],
@@ -27,8 +27,12 @@ pub struct Request {
     pub jobs: Vec<Candidate>,
 }
 
+fn is_zero(delay: &f64) -> bool {
+    *delay == 0.0
+}
+
 impl Request {
-    /// Checks the range of each number. The error describes the first number that is not valid.
+    /// Checks the range of each number. The error describes the first one that is not valid.
     pub fn check(&self) -> Result<(), String> {
         // Sums and quotients of these do not overflow.
         let time = |x: f64| (0.0..=1e60).contains(&x);
@@ -92,13 +96,12 @@ pub struct Host {
 }
 
 impl Host {
-    /// Returns `true` if it can take one more job.
-    pub fn wants_work(&self) -> bool {
+    pub(crate) fn wants_work(&self) -> bool {
         self.count > 0 && (self.wanted > 0.0 || self.idle > 0)
     }
 
     /// Returns the waiting time behind this queue, or 0 if a processor is idle.
-    pub fn before(&self, queue: f64) -> f64 {
+    fn before(&self, queue: f64) -> f64 {
         if self.idle > 0 { 0.0 } else { queue }
     }
 }
@@ -219,24 +222,21 @@ pub enum Refusal {
 
 /// Decides on one job at a time, and keeps track of the load of the host.
 #[derive(Clone, Debug)]
-pub struct Decider<'a> {
-    /// The rule. If this is `None`, any job is sent if the host can take it, and its deadline is
-    /// `end`.
+pub(crate) struct Decider<'a> {
+    /// The rule, or `None` to send any job that the host can take, with the deadline `end`.
     pub rule: Option<&'a Dispatch>,
-    /// The current time.
     pub now: f64,
-    /// The expected time from the end of a job to its report \[time\].
     pub delay: f64,
-    /// The state of the processors of the host. This includes the jobs that have just been sent.
+    /// The state of the processors, including the jobs that have just been sent.
     pub processors: [Host; TYPES],
 }
 
 impl Decider<'_> {
     /// Returns the decision for a job. The first pass only sends a job if a percentile was used.
     ///
-    /// The versions are tried in the order of their completion times, and the first one that passes
-    /// its test is used. If there is none, the reason of the first one is returned.
-    pub fn consider(
+    /// The first version that passes its test, in the order of the completion times, is used.
+    /// Otherwise, the reason of the first one is returned.
+    pub(crate) fn consider(
         &mut self,
         job: &Candidate,
         versions: &[UsableVersion],
@@ -258,7 +258,7 @@ impl Decider<'_> {
         for (earliest, usable) in own.into_iter().flatten() {
             let verdict = self.test(job, usable, earliest);
             match verdict {
-                // There was no need for a percentile, so the job must wait for the second pass.
+                // No percentile was needed, so the job must wait for the second pass.
                 Verdict::Sent {
                     why: DispatchReason::InTime,
                     ..
@@ -282,8 +282,7 @@ impl Decider<'_> {
     }
 
     fn is_literal(&self) -> bool {
-        self.rule
-            .is_some_and(|rule| rule.queued == WorkAhead::Tight)
+        matches!(self.rule, Some(rule) if rule.queued == WorkAhead::Tight)
     }
 
     fn test(&self, job: &Candidate, usable: &UsableVersion, earliest: f64) -> Verdict {
@@ -356,26 +355,24 @@ pub fn decide(rule: &Dispatch, request: &Request) -> Vec<Answer> {
         delay: request.delay,
         processors: request.processors,
     };
-    let mut verdicts = vec![Verdict::Refused(Refusal::NoVersion); request.jobs.len()];
-    // A host gets at most one instance of a job.
+    let unseen = |job: &Candidate| Answer {
+        id: job.id,
+        verdict: Verdict::Refused(Refusal::NoVersion),
+    };
+    let mut answers: Vec<Answer> = request.jobs.iter().map(unseen).collect();
     let mut sent = HashSet::new();
     for is_first in [true, false] {
-        for (job, verdict) in request.jobs.iter().zip(&mut verdicts) {
-            if matches!(verdict, Verdict::Sent { .. }) {
+        for (job, answer) in request.jobs.iter().zip(&mut answers) {
+            if matches!(answer.verdict, Verdict::Sent { .. }) {
                 continue;
             }
             let had = job.had || sent.contains(&job.id);
             let candidate = Candidate { had, ..*job };
-            *verdict = decider.consider(&candidate, &request.versions, is_first);
-            if matches!(verdict, Verdict::Sent { .. }) {
+            answer.verdict = decider.consider(&candidate, &request.versions, is_first);
+            if matches!(answer.verdict, Verdict::Sent { .. }) {
                 sent.insert(job.id);
             }
         }
     }
-    let answers = request.jobs.iter().zip(verdicts);
-    let answer = |(job, verdict): (&Candidate, _)| Answer {
-        id: job.id,
-        verdict,
-    };
-    answers.map(answer).collect()
+    answers
 }

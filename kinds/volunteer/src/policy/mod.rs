@@ -1,9 +1,8 @@
-//! This module selects the jobs that a host gets from the array, and their deadlines.
+//! Selects the jobs that a host gets from the array, and their deadlines.
 //!
-//! All functions are deterministic, and the current time is an argument, so that a server that is
-//! written in a different language can be tested against them. The source is the proposal. Some
-//! details are not defined there, and they are defined here. There is also an option to use its
-//! exact wording, even though this does not work well ([`WorkAhead::Tight`]).
+//! All functions are deterministic, with the current time as an argument, so that servers in other
+//! languages can be tested against them. Details that the proposal does not define are defined
+//! here. Its exact wording is an option, but does not work well ([`WorkAhead::Tight`]).
 
 mod completion;
 mod decide;
@@ -11,12 +10,12 @@ mod percentile;
 #[cfg(test)]
 mod tests;
 
-pub use completion::{completion, last_of, turnaround};
+pub(crate) use completion::{completion, last_of, turnaround};
+pub(crate) use decide::Decider;
 pub use decide::{
-    Answer, Candidate, Decider, DispatchReason, Host, Refusal, Request, UsableVersion, Verdict,
-    decide,
+    Answer, Candidate, DispatchReason, Host, Refusal, Request, UsableVersion, Verdict, decide,
 };
-pub use percentile::{History, MOST_COPIED, UNKNOWN, ceiling, percentiles};
+pub(crate) use percentile::{History, UNKNOWN, ceiling, percentiles};
 
 use std::cmp::Ordering;
 
@@ -72,7 +71,7 @@ fn yes() -> bool {
 
 impl Dispatch {
     /// Returns the rule with the parameters that are fixed by the workload.
-    pub fn with_fixed(self, own: &PolicyRecord) -> Self {
+    pub(crate) fn with_fixed(self, own: &PolicyRecord) -> Self {
         let value = |fixed: Option<Decimal>, own: f64| fixed.map_or(own, Decimal::value);
         Dispatch {
             first_percentile: value(own.first_percentile, self.first_percentile),
@@ -83,11 +82,10 @@ impl Dispatch {
         }
     }
 
-    /// Returns the threshold for a batch that has not sent any of its jobs for the time `waiting`.
-    ///
-    /// The threshold is the minimum of `base` and `ceiling` until `patience`, and then it decreases
-    /// linearly until twice that time. After that, it is less than 0, and all hosts are accepted.
-    pub fn threshold(&self, base: f64, ceiling: f64, waiting: f64) -> f64 {
+    /// Returns the threshold for a batch that has not sent any of its jobs for the time `waiting`:
+    /// the minimum of `base` and `ceiling` until `patience`, which decreases linearly until twice
+    /// that time, and then less than 0, so that all hosts are accepted.
+    fn threshold(&self, base: f64, ceiling: f64, waiting: f64) -> f64 {
         let late = waiting / self.patience - 1.0;
         if late >= 1.0 {
             return -1.0;
@@ -96,26 +94,22 @@ impl Dispatch {
     }
 }
 
-/// Returns `true` if a batch can be estimated. At least ten jobs and 5 % of all jobs must be done,
-/// or all jobs.
-pub fn enough_done(done: u32, jobs: u32) -> bool {
+/// Returns `true` if enough jobs of a batch are done for an estimate: ten and 5 %, or all of them.
+pub(crate) fn enough_done(done: u32, jobs: u32) -> bool {
     done >= 10.max(jobs.div_ceil(20)) || done >= jobs
 }
 
 /// The sort key of a job in the array.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Place {
+pub(crate) struct Place {
     /// The end time of its batch, or the creation time plus the bound for a stream \[time\].
     pub end: f64,
-    /// The number of times that it was sent before.
     pub retries: u32,
-    /// Its number.
     pub id: u64,
 }
 
-/// Compares two jobs by the order of the array: first the end, then the number of retries (the
-/// largest first), and then the number of the job.
-pub fn feed(a: &Place, b: &Place) -> Ordering {
+/// The order of the array: first the end, then the retries (the largest first), then the number.
+pub(crate) fn feed(a: &Place, b: &Place) -> Ordering {
     let ends = a.end.total_cmp(&b.end);
     let tries = b.retries.cmp(&a.retries);
     ends.then(tries).then(a.id.cmp(&b.id))

@@ -13,24 +13,22 @@ pub(super) struct State {
     pub to_send: u32,
     pub left: u32,
     pub first_sent: Option<f64>,
-    /// When a job was last sent for the first time.
+    /// The time at which a job was last sent for the first time.
     pub last_first: f64,
     pub untouched: u32,
     /// The time since which nothing was sent, if there is something to send.
     waits: Option<f64>,
-    /// The turnaround of each result, with its host.
     pub turnarounds: Vec<(f64, u32)>,
     pub missed: Vec<u32>,
     /// The age at the deadline of each instance that was lost. This is empty for a stream.
     pub lost: Vec<f64>,
     pub outstanding: BTreeSet<u32>,
-    /// The value `F⁻¹(q)` in `C(B)`, if there is an estimate.
+    /// The `F⁻¹(q)` in `C(B)`, if there is an estimate.
     turnaround: Option<f64>,
     /// The minimum time until the report of a job of mean size \[time\].
     retry: f64,
-    /// The number of jobs that were done since the last estimate.
+    /// The number of jobs done since the last estimate.
     pub news: u32,
-    /// This is `true` if its remaining jobs have priority.
     pub prior: bool,
     /// The sum and the maximum of all sizes.
     pub work: [f64; 2],
@@ -55,7 +53,7 @@ impl State {
         self.waits.map_or(0.0, |since| (now - since).max(0.0))
     }
 
-    /// Starts a new wait, because something was sent, or there is now something or nothing to send.
+    /// Starts a new wait, as something was sent, or there is now something or nothing to send.
     pub(super) fn restart_wait(&mut self, now: f64) {
         self.result.waited = self.result.waited.max(self.waiting(now));
         self.waits = (self.to_send > 0).then_some(now);
@@ -63,10 +61,10 @@ impl State {
 
     /// Returns the expected completion time for the decision, or the due time without an estimate.
     ///
-    /// If there is a reserve, an instance gets half of the time until the deadline, so that a lost
-    /// one can be sent again, unless the other half is too short for this. Without a reserve, an
-    /// instance of a long batch gets the whole bound from the time at which the last job was sent
-    /// for the first time, as in the proposal, and losses are detected too late.
+    /// With a reserve, an instance gets half of the time until the deadline, so that a lost one can
+    /// be sent again, unless the other half is too short for this. Otherwise, as in the proposal,
+    /// an instance of a long batch gets the whole bound from the time at which the last job was
+    /// first sent, and losses are detected too late.
     pub(super) fn bound(&self, batch: &Batch, now: f64, reserve: bool) -> Option<f64> {
         let end = self.end(now);
         let due = batch.due(now);
@@ -87,8 +85,8 @@ impl State {
         }
     }
 
-    /// Returns `C(B)`. It changes with each dispatch. If it were fixed until the next result, all
-    /// remaining jobs would get the deadline of the last one.
+    /// Returns `C(B)`, which changes with each dispatch. Otherwise, all remaining jobs would get
+    /// the deadline of the last one.
     fn end(&self, now: f64) -> Option<f64> {
         let rate = self.result.sent as f64 / (now - self.first_sent?);
         completion(now, self.to_send, rate, self.turnaround?)
@@ -108,10 +106,8 @@ impl State {
             return;
         }
         let came = self.turnarounds.iter().map(|(took, _)| *took);
-        let awaited = self
-            .outstanding
-            .iter()
-            .map(|n| now - instances[*n as usize].sent);
+        let age = |n: &u32| now - instances[*n as usize].sent;
+        let awaited = self.outstanding.iter().map(age);
         let awaited = awaited.chain(self.lost.iter().copied());
         let quantile = rule.quantile.unwrap_or_else(|| last_of(self.left));
         self.turnaround = Some(turnaround(came, awaited, quantile, others));

@@ -17,12 +17,12 @@ pub enum Rule {
     Dispatch(Dispatch),
     /// Jobs are sent to any host, with a bound \[time\] or with the deadline of the batch.
     Fixed(f64),
-    /// This is the same as `Fixed`, but the last jobs of a batch are only sent to fast hosts, and
-    /// again if they are slow (BOINC, 2025).
+    /// The same, but the last jobs of a batch are only sent to fast hosts, and again if they are
+    /// slow (BOINC, 2025).
     Tail(f64),
 }
 
-/// The events that are not events of a host. If the time is the same, they are in this order.
+/// The events that are not events of a host, in the order for events at the same time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Event {
     Release,
@@ -34,7 +34,7 @@ pub(super) enum Event {
 }
 
 /// The number of ticks between two updates of the percentiles.
-pub const TICKS: u32 = 24;
+pub(crate) const TICKS: u32 = 24;
 
 pub(super) struct Engine<'a> {
     pub campaign: &'a Campaign,
@@ -59,7 +59,7 @@ impl<'a> Engine<'a> {
         let streams = Streams::new(seed, replication);
         let (groups, hosts) = population(campaign, &streams);
         let mut stream = streams.sizes;
-        let sizes = campaign.batches().iter().map(|batch| {
+        let sizes = campaign.batches.iter().map(|batch| {
             stream.leap();
             (Sampler::of(&batch.size), stream.clone())
         });
@@ -75,15 +75,15 @@ impl<'a> Engine<'a> {
             groups,
             store: Store::default(),
             sizes: sizes.collect(),
-            batches: campaign.batches().iter().map(state).collect(),
+            batches: campaign.batches.iter().map(state).collect(),
             active: Vec::new(),
             measures: Measures::default(),
             events: BinaryHeap::new(),
         };
-        for version in campaign.versions() {
+        for version in &campaign.versions {
             engine.at(version.released, Event::Release);
         }
-        for (b, batch) in campaign.batches().iter().enumerate() {
+        for (b, batch) in campaign.batches.iter().enumerate() {
             if batch.jobs.is_some() {
                 engine.at(batch.submitted, Event::Submit(b as u32));
             } else {
@@ -99,7 +99,7 @@ impl<'a> Engine<'a> {
     }
 
     fn await_arrival(&mut self, b: usize) {
-        if let Some(rate) = self.campaign.batches()[b].arrival_rate {
+        if let Some(rate) = self.campaign.batches[b].arrival_rate {
             let next = self.now + self.sizes[b].1.exponential() / rate;
             self.at(next, Event::Submit(b as u32));
         }
@@ -111,8 +111,8 @@ impl<'a> Engine<'a> {
         }
     }
 
-    /// Runs until the end of the campaign, or until `stopped` returns `true` for the number of
-    /// events. Returns `true` if the end was reached.
+    /// Runs until the end of the campaign, or until `stopped` is true for the number of events.
+    /// Returns `true` if the end was reached.
     pub(super) fn run(&mut self, stopped: impl Fn(u64) -> bool) -> bool {
         const LOOKS: u64 = 1 << 14;
         let end = self.campaign.horizon();
@@ -150,7 +150,7 @@ impl<'a> Engine<'a> {
     }
 
     fn submit(&mut self, b: usize) {
-        if let Some(count) = self.campaign.batches()[b].jobs {
+        if let Some(count) = self.campaign.batches[b].jobs {
             self.active.push(b);
             (0..count).for_each(|_| self.create(b));
         } else {
@@ -161,7 +161,7 @@ impl<'a> Engine<'a> {
 
     pub(super) fn create(&mut self, b: usize) {
         let campaign = self.campaign;
-        let own = campaign.batches()[b].application;
+        let own = campaign.batches[b].application;
         let limits = [campaign.quorum(own), campaign.most_instances(own)];
         let (law, stream) = &mut self.sizes[b];
         let size = law.draw(stream);
@@ -195,7 +195,7 @@ impl<'a> Engine<'a> {
 
     fn tick(&mut self, n: u32) {
         if n.is_multiple_of(TICKS) {
-            let (versions, hosts) = (self.campaign.versions(), &self.hosts);
+            let (versions, hosts) = (&self.campaign.versions, &self.hosts);
             let pool = |host: usize, v: usize| &hosts[host].pools[versions[v].processor as usize];
             self.standings.refresh(|host, v| pool(host, v).count > 0);
         }
@@ -213,7 +213,7 @@ impl<'a> Engine<'a> {
     }
 
     pub(super) fn estimate(&mut self, b: usize) {
-        let batch = &self.campaign.batches()[b];
+        let batch = &self.campaign.batches[b];
         let Rule::Dispatch(rule) = &self.rule else {
             return;
         };
@@ -271,7 +271,7 @@ impl<'a> Engine<'a> {
         let (instance, now) = (self.store.instances[n as usize], self.now);
         let job = &self.store.jobs[instance.job as usize];
         let (b, created) = (job.batch, job.created);
-        let batch = &self.campaign.batches()[b];
+        let batch = &self.campaign.batches[b];
         let took = now - instance.sent;
         self.batches[b].outstanding.remove(&n);
         let (change, validated) = self.change(instance.job, |store| store.report(n, now));
@@ -313,7 +313,7 @@ impl<'a> Engine<'a> {
         history.add_turnaround(waited);
         history.add_validation(false);
         let state = &mut self.batches[b];
-        if !self.campaign.batches()[b].is_stream() {
+        if !self.campaign.batches[b].is_stream() {
             state.missed.push(instance.host);
             state.lost.extend(instance.lost.then_some(waited));
         }
@@ -330,14 +330,13 @@ impl<'a> Engine<'a> {
         if *change == Change::None {
             return;
         }
-        let batch = &self.campaign.batches()[b];
+        let batch = &self.campaign.batches[b];
         let state = &mut self.batches[b];
         state.result.given_up += u32::from(*change == Change::GivenUp);
         state.result.done += 1;
         state.left -= 1;
         state.news += 1;
         if state.left == 0 && !batch.is_stream() {
-            // If some jobs were given up, the batch is never completed.
             let is_whole = state.result.given_up == 0;
             state.result.makespan = is_whole.then_some(self.now - batch.submitted);
             self.active.retain(|own| *own != b);
@@ -346,13 +345,13 @@ impl<'a> Engine<'a> {
 
     /// Returns the speed of a version on a host, including the time when it is off \[work/time\].
     pub(super) fn speed(&self, h: usize, version: usize) -> f64 {
-        let (host, version) = (&self.hosts[h], &self.campaign.versions()[version]);
+        let (host, version) = (&self.hosts[h], &self.campaign.versions[version]);
         host.pools[version.processor as usize].speed * version.efficiency * host.availability
     }
 
     pub(super) fn measures(self) -> Measures {
         let horizon = self.campaign.horizon();
-        let batches = self.campaign.batches().iter().zip(&self.batches);
+        let batches = self.campaign.batches.iter().zip(&self.batches);
         let results = batches.map(|(batch, state)| {
             let quorum = f64::from(self.campaign.quorum(batch.application));
             let [speed, fastest] = self.speeds(batch.application);
@@ -374,7 +373,7 @@ impl<'a> Engine<'a> {
     /// Returns the total speed for an application if all processors are always on, and the maximum.
     fn speeds(&self, application: usize) -> [f64; 2] {
         let best = Processor::ALL.map(|processor| {
-            let own = self.campaign.versions().iter();
+            let own = self.campaign.versions.iter();
             let own = own.filter(|v| v.application == application && v.processor == processor);
             own.map(|version| version.efficiency).fold(0.0, f64::max)
         });

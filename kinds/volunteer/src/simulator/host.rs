@@ -12,12 +12,11 @@ pub(super) struct Task {
     /// The remaining run time while the host is on \[time\].
     pub left: f64,
     pub deadline: f64,
-    /// This is `true` if it was sent with a tight deadline.
+    /// Whether it was sent with a tight deadline, and before there was an estimate for its batch.
     pub tight: bool,
-    /// This is `true` if it was sent before there was an estimate for its batch.
     pub first: bool,
     pub order: u64,
-    /// This is `true` if it was running after the last time that the order was selected.
+    /// Whether it was running after the last time that the order was selected.
     pub runs: bool,
 }
 
@@ -28,7 +27,7 @@ pub(super) struct Pool {
     /// The speed \[work/time\].
     pub speed: f64,
     tasks: Vec<Task>,
-    /// This is `true` if the jobs are in the order of their deadlines.
+    /// Whether the jobs are in the order of their deadlines.
     urgent: bool,
     came: u64,
 }
@@ -46,8 +45,7 @@ impl Pool {
         self.tasks.len().min(self.count as usize)
     }
 
-    /// Returns the remaining time on a single processor for all jobs, and for the tight ones
-    /// \[time\].
+    /// Returns the remaining time on a single processor for all jobs, and for the tight ones.
     pub(super) fn left(&self) -> [f64; 2] {
         let mut left = [0.0; 2];
         for task in &self.tasks {
@@ -75,8 +73,8 @@ impl Pool {
         running.enumerate().min_by(|a, b| a.1.total_cmp(&b.1))
     }
 
-    /// Selects the order of arrival, or the order of the deadlines if a job would miss its
-    /// deadline. Returns the number of running jobs that are stopped.
+    /// Selects the order of arrival, or of the deadlines if a job would miss its deadline. Returns
+    /// the number of running jobs that are stopped.
     pub(super) fn choose(&mut self, now: f64, availability: f64) -> u64 {
         let urgent = self.misses(now, availability);
         if urgent != self.urgent {
@@ -141,13 +139,11 @@ pub(super) struct Host {
     pub group: usize,
     pub pools: [Pool; TYPES],
     pub availability: f64,
-    /// The amount of work that it keeps queued \[time\].
+    /// The amount of work that it keeps queued, and the minimum time between two requests \[time\].
     pub buffer: f64,
-    /// The minimum time between two requests \[time\].
     pub contact: f64,
     pub on: bool,
     pub next_switch: f64,
-    /// The time of the next request, or ∞ if it is off or does not want any work.
     pub next_request: f64,
     pub last_request: f64,
     /// The time until which its jobs have been advanced.
@@ -208,8 +204,7 @@ impl Host {
         pools.map(|own| own.choose(now, self.availability)).sum()
     }
 
-    /// Plans the next request, for when only half of the buffer is queued or a processor is idle,
-    /// if the host stays on and no job ends before.
+    /// Plans a request for when half of the buffer is queued or a processor is idle.
     pub(super) fn plan_request(&mut self, now: f64) {
         let half = self.buffer / 2.0 * self.availability;
         let waits = self.pools.iter().map(|pool| {
@@ -230,11 +225,11 @@ impl Host {
 /// By default, the time between two requests is at least the horizon divided by this number.
 const CONTACTS: f64 = 1000.0;
 
-/// Draws all hosts. Each one has its own random streams, so that it does not depend on the others.
+/// Draws all hosts. Each one has its own random streams, and does not depend on the others.
 pub(super) fn population(campaign: &Campaign, streams: &Streams) -> (Vec<Group>, Vec<Host>) {
     let mut stream = streams.service.clone();
     let (mut groups, mut hosts) = (Vec::new(), Vec::new());
-    for (n, record) in campaign.record().hosts.iter().enumerate() {
+    for (n, record) in campaign.record.hosts.iter().enumerate() {
         let turns = record.availability.as_ref();
         let group = Group {
             turns: turns.map(|own| [&own.off, &own.on].map(Sampler::of)),

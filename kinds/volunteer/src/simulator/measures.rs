@@ -6,28 +6,23 @@ use synth_simulation::{
     over_replications,
 };
 
-/// The measured values for a batch.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct BatchResult {
-    /// The quality of service of the batch.
+pub(crate) struct BatchResult {
     pub quality: Quality,
     /// The deadline after the submission, or the bound of each job \[time\], or ∞.
     pub limit: f64,
-    /// The number of jobs, or `None` if it is a stream.
     pub jobs: Option<u32>,
-    /// The time from the submission until the last job is completed \[time\], if all of them are.
+    /// The time from the submission until the last job is completed \[time\], if all of them are,
+    /// and its first estimate.
     pub makespan: Option<f64>,
+    pub first_estimate: Option<f64>,
     /// The time from submission to the end of the campaign \[time\], a lower bound if unfinished.
     pub observed: f64,
-    /// The first estimate of the makespan \[time\].
-    pub first_estimate: Option<f64>,
     /// A lower bound on the makespan \[time\], if all processors are always on without other jobs.
     pub least: f64,
-    /// The number of jobs that are done or have been given up.
+    /// The number of jobs that are done or given up, and only the latter.
     pub done: u32,
-    /// The number of jobs that have been given up.
     pub given_up: u32,
-    /// The number of instances that have been sent.
     pub sent: u64,
     /// The number of dispatches for which the host had to stop other jobs.
     pub tight: u64,
@@ -40,24 +35,20 @@ pub struct BatchResult {
 /// The measured values for a campaign.
 #[derive(Clone, Debug, Default)]
 pub struct Measures {
-    /// The length of the campaign \[time\].
-    pub horizon: f64,
-    /// The results of the batches.
-    pub batches: Vec<BatchResult>,
+    pub(crate) horizon: f64,
+    pub(crate) batches: Vec<BatchResult>,
     /// The number of jobs that were stopped in favour of other jobs.
-    pub stopped: u64,
-    /// The number of events.
-    pub events: u64,
-    /// The number of correct results that were validated.
+    pub(crate) stopped: u64,
+    pub(crate) events: u64,
+    /// The number of correct results that were validated, and the sum of the times from their
+    /// reports to their validation \[time\].
     pub(super) validated: u64,
-    /// The sum of the times from their reports to their validation \[time\].
     pub(super) waited: f64,
 }
 
 impl Measures {
-    /// Returns the mean time from the report of a correct result until its validation \[time\], or
-    /// `None` if there is no such result.
-    pub fn delay(&self) -> Option<f64> {
+    /// Returns the mean time from the report of a correct result until its validation \[time\].
+    pub(crate) fn delay(&self) -> Option<f64> {
         (self.validated > 0).then(|| self.waited / self.validated as f64)
     }
 
@@ -70,8 +61,8 @@ impl Measures {
         batches.map(|own| own.sent).sum()
     }
 
-    /// Returns the value of a quantity in this campaign. It is `None` if there are no batches of
-    /// the required quality, or if some of them were not completed.
+    /// Returns the value of a quantity in this campaign, or `None` if there are no batches of the
+    /// required quality, or if some of them were not completed.
     pub fn value(&self, quantity: Quantity) -> Option<f64> {
         let batches = self.batches.iter();
         let of = |quality| batches.clone().filter(move |own| own.quality == quality);
@@ -121,7 +112,6 @@ impl Measures {
         value.filter(|value| value.is_finite())
     }
 
-    /// Returns the same campaign, where each missing makespan is replaced by its lower bound.
     fn at_least(&self) -> Measures {
         let mut own = self.clone();
         let batches = own.batches.iter_mut();
@@ -130,8 +120,8 @@ impl Measures {
     }
 }
 
-/// Returns whether a batch was completed by its deadline. This is `None` if it was not, but the
-/// deadline is after the end of the campaign.
+/// Returns whether a batch was completed by its deadline, or `None` if it was not, but the deadline
+/// is after the end of the campaign.
 fn in_time(own: &BatchResult) -> Option<bool> {
     let met = own.makespan.is_some_and(|makespan| makespan <= own.limit);
     (met || own.limit <= own.observed).then_some(met)
@@ -160,13 +150,13 @@ fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
 pub struct Run {
     /// The measured values for each campaign.
     pub campaigns: Vec<Measures>,
-    /// This is `true` if it was interrupted.
+    /// Whether it was interrupted.
     pub interrupted: bool,
 }
 
 impl Run {
-    /// Returns the same run, where each missing makespan is replaced by its lower bound.
-    pub fn at_least(&self) -> Run {
+    /// Replaces each missing makespan by its lower bound.
+    pub(crate) fn at_least(&self) -> Run {
         Run {
             campaigns: self.campaigns.iter().map(Measures::at_least).collect(),
             interrupted: self.interrupted,
@@ -178,13 +168,11 @@ impl Run {
         estimate(self.campaigns.iter().map(|own| own.value(quantity)))
     }
 
-    /// Returns the mean makespan of a batch.
-    pub fn makespan(&self, batch: usize) -> Option<Estimate> {
-        self.of_batch(batch, |own| own.makespan)
+    pub(crate) fn makespan(&self, batch: usize) -> Option<Estimate> {
+        self.mean(batch, |own| own.makespan)
     }
 
-    /// Returns the mean of a value of a batch.
-    pub fn of_batch(&self, n: usize, of: impl Fn(&BatchResult) -> Option<f64>) -> Option<Estimate> {
+    pub(crate) fn mean(&self, n: usize, of: fn(&BatchResult) -> Option<f64>) -> Option<Estimate> {
         estimate(self.campaigns.iter().map(|own| of(&own.batches[n])))
     }
 
@@ -201,7 +189,7 @@ impl Run {
 }
 
 /// Returns the mean, or `None` if there are fewer than two values or if one of them is missing.
-pub fn estimate(values: impl Iterator<Item = Option<f64>>) -> Option<Estimate> {
+pub(crate) fn estimate(values: impl Iterator<Item = Option<f64>>) -> Option<Estimate> {
     let values: Vec<f64> = values.collect::<Option<_>>()?;
     (values.len() >= 2).then(|| over_replications(&values))
 }
@@ -235,7 +223,7 @@ impl ClaimMeter<Quantity> for Measured<'_> {
         let measured = |run: &Run| match &claim.batch {
             None => run.estimate(claim.quantity),
             Some(name) => {
-                let mut batches = self.campaign.batches().iter();
+                let mut batches = self.campaign.batches.iter();
                 run.makespan(batches.position(|batch| batch.name == *name)?)
             }
         };

@@ -1,6 +1,6 @@
-//! This module simulates a campaign: the hosts, the server that sends them jobs, and the results.
+//! Simulates a campaign: the hosts, the server that sends them jobs, and the results.
 //!
-//! A host can run one job on each processor while it is on, and the client decides on their order
+//! A host runs one job on each processor while it is on, in an order that the client selects
 //! (`host`). If a result is wrong, lost or late, the server sends another instance of the job
 //! (`store`). It only knows the mean size of the jobs of a batch, and the speed and availability of
 //! the hosts.
@@ -16,9 +16,10 @@ mod tail;
 #[cfg(test)]
 mod tests;
 
-pub use engine::{Rule, TICKS};
-pub use measures::estimate;
-pub use measures::{BatchResult, Judgement, Measures, Run, judge};
+pub use engine::Rule;
+pub(crate) use engine::TICKS;
+pub(crate) use measures::estimate;
+pub use measures::{Judgement, Measures, Run, judge};
 
 use std::sync::atomic::Ordering;
 use std::time::Instant;
@@ -43,9 +44,8 @@ pub struct TooLong {
 
 /// Simulates a rule on as many independent campaigns as the settings have replications.
 ///
-/// If the seed is the same, the hosts, the jobs and the availability are the same for all rules.
-/// After two campaigns, the simulation stops once it has used the events or the time of the
-/// settings.
+/// For the same seed, the hosts, the jobs and the availability are the same for all rules. After
+/// two campaigns, the simulation stops once it has used the events or the time of the settings.
 ///
 /// # Errors
 /// Returns an error if a campaign needs more than twice the budget.
@@ -78,9 +78,8 @@ pub fn simulate(
         campaigns: Vec::new(),
         interrupted: false,
     };
-    // We run one campaign on each core to report the progress. The campaigns that count are the
-    // same as if they were run one after the other, so the number of cores does not change the
-    // results.
+    // One campaign runs on each core. The campaigns that count are the same as if they were run one
+    // after the other, so the number of cores does not change the results.
     for some in all.chunks(rayon::current_num_threads().max(2)) {
         let found: Vec<Result<Measures, TooLong>> = some.par_iter().map(|n| one(*n)).collect();
         for one in found {

@@ -1,7 +1,6 @@
-//! Processes the requests of the hosts, one batch at a time.
-//!
-//! The decision for a job only depends on its batch and on whether it has already been sent to this
-//! host. If a job is refused for any other reason, this is also the decision for the whole batch.
+//! Processes the requests of the hosts, one batch at a time: the decision for a job only depends on
+//! its batch and on whether it has already been sent to this host, so that any other refusal holds
+//! for the whole batch.
 
 use super::engine::{Engine, Event, Rule};
 use super::host::Task;
@@ -40,7 +39,7 @@ impl Engine<'_> {
 
     fn order(&mut self) {
         let place = |b: usize| {
-            let (batch, state) = (&self.campaign.batches()[b], &self.batches[b]);
+            let (batch, state) = (&self.campaign.batches[b], &self.batches[b]);
             let first = state.unsent.first();
             let created = first.map(|own| self.store.jobs[own.2 as usize].created);
             let end = match batch.quality {
@@ -62,7 +61,7 @@ impl Engine<'_> {
     }
 
     fn versions(&self, h: usize) -> Vec<UsableVersion> {
-        let applications = 0..self.campaign.record().applications.len();
+        let applications = 0..self.campaign.record.applications.len();
         let of = |application: usize| {
             Processor::ALL.into_iter().filter_map(move |processor| {
                 let version = self.standings.applications[application].current[processor as usize]?;
@@ -83,7 +82,7 @@ impl Engine<'_> {
         let jobs = &self.store.jobs;
         let mut waiting = self.batches[b].unsent.iter();
         let mut next = waiting.find(|(_, _, job)| !jobs[*job as usize].hosts.contains(&(h as u32)));
-        if next.is_none() && self.campaign.batches()[b].is_endless() {
+        if next.is_none() && self.campaign.batches[b].is_endless() {
             self.create(b);
             // The new job has the largest number and no retries, so it is the last one.
             next = self.batches[b].unsent.last();
@@ -112,7 +111,7 @@ impl Engine<'_> {
         decider: &mut Decider<'_>,
         is_first: bool,
     ) {
-        let batch = &self.campaign.batches()[b];
+        let batch = &self.campaign.batches[b];
         // A hundredth of the jobs has little influence on the estimate.
         if self.batches[b].news > batch.jobs.unwrap_or(0) / 100 {
             self.estimate(b);
@@ -174,7 +173,7 @@ impl Engine<'_> {
         let own = &self.store.jobs[job as usize];
         let (b, size) = (own.batch, own.size);
         let is_untouched = own.total == own.unsent;
-        let processor = self.campaign.versions()[version as usize].processor;
+        let processor = self.campaign.versions[version as usize].processor;
         let speed = self.speed(h, version as usize);
         let host = &mut self.hosts[h];
         let run = size / (speed / host.availability);
@@ -191,11 +190,11 @@ impl Engine<'_> {
             sent: self.now,
         };
         let instance = self.change(job, |store| store.send(instance));
-        // This makes sure that we do not give up an instance that is just in time.
+        // An instance that is just in time must not be given up.
         let used = self.store.uses[instance as usize];
         self.at(deadline * (1.0 + 1e-9), Event::Deadline(instance, used));
         let state = &mut self.batches[b];
-        if !self.campaign.batches()[b].is_stream() {
+        if !self.campaign.batches[b].is_stream() {
             state.outstanding.insert(instance);
         }
         state.first_sent = state.first_sent.or(Some(self.now));

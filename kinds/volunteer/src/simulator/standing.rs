@@ -1,5 +1,3 @@
-//! The history of each host, and the percentiles that are computed from them.
-
 use crate::policy::{History, UNKNOWN, ceiling, percentiles};
 use crate::workload::{Campaign, Processor};
 
@@ -12,7 +10,7 @@ const KNOWN: usize = 10;
 pub(super) struct Application {
     pub ceiling: f64,
     pub current: [Option<usize>; Processor::ALL.len()],
-    /// A ring buffer of the last turnarounds, their total number, and a copy that is sorted.
+    /// A ring buffer of the last turnarounds, their total number, and a sorted copy.
     recent: Vec<f64>,
     count: usize,
     pub sorted: Vec<f64>,
@@ -28,8 +26,8 @@ pub(super) struct Percentiles {
 
 impl Percentiles {
     pub(super) fn new(campaign: &Campaign, hosts: usize) -> Self {
-        let versions = campaign.versions().len();
-        let applications = campaign.record().applications.len();
+        let versions = campaign.versions.len();
+        let applications = campaign.record.applications.len();
         Percentiles {
             versions,
             histories: vec![History::default(); hosts * versions],
@@ -48,7 +46,7 @@ impl Percentiles {
 
     /// Activates the versions that have been released, with a copy of the history of the last one.
     pub(super) fn release(&mut self, campaign: &Campaign, now: f64) {
-        let all = campaign.versions();
+        let all = &campaign.versions;
         for (v, version) in all.iter().enumerate() {
             let application = &mut self.applications[version.application];
             let place = &mut application.current[version.processor as usize];
@@ -80,7 +78,7 @@ impl Percentiles {
     }
 
     /// Computes the percentiles of all hosts with results, for all versions of an application
-    /// together, and sorts the turnarounds. `able` returns `true` if a host can run a version.
+    /// together, and sorts the turnarounds. A host can run a version if `able` returns `true`.
     pub(super) fn refresh(&mut self, able: impl Fn(usize, usize) -> bool) {
         let hosts = self.histories.len() / self.versions.max(1);
         let mut new = Vec::new();
@@ -109,7 +107,7 @@ impl Percentiles {
             }
             application.ceiling = ceiling(&found);
         }
-        // For a new application, we use the mean percentile of the host in the other applications.
+        // A new application uses the mean percentile of the host in the other applications.
         for (application, places) in new {
             for place in &places {
                 let (sum, count) = known[place / self.versions];
@@ -126,14 +124,15 @@ impl Percentiles {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
-    use crate::policy::MOST_COPIED;
+    use crate::workload::CampaignDocument;
+    use synth_core::document::WorkloadDocument as _;
 
     fn with_two_versions() -> Campaign {
         let text = "kind: volunteer\ntime_unit: h\nhorizon: 500
 hosts: [{name: a, count: 40, cores: 1, speed: 1, buffer: 6}]
 applications: [{name: x, versions: [{name: old, processor: cpu}, {name: new, processor: cpu, released: 100}]}]
 batches: [{name: s, application: x, size: 2, quality: throughput, bound: 150}]\n";
-        Campaign::parse(text, "here").unwrap().workload
+        CampaignDocument::parse(text, "here").unwrap().workload
     }
 
     fn standings(campaign: &Campaign) -> Percentiles {
@@ -160,7 +159,7 @@ batches: [{name: s, application: x, size: 2, quality: throughput, bound: 150}]\n
             for host in 0..40 {
                 let old = *standings.history(host, 0);
                 let new = *standings.history(host, 1);
-                assert_eq!(new.results, host.min(MOST_COPIED));
+                assert_eq!(new.results, host.min(10));
                 assert_eq!((new.turnaround, new.valid), (old.turnaround, old.valid));
                 let host = host as usize;
                 assert_eq!(standings.percentile(host, 1), standings.percentile(host, 0));

@@ -17,21 +17,18 @@ pub(super) struct Job {
     quorum: u32,
     correct: u32,
     wrong: u32,
-    /// The number of instances that wait to be sent.
     pub unsent: u32,
     /// The number of instances that were sent and have not been given up.
     out: u32,
-    /// The number of instances so far, including those that have not been sent.
+    /// The number of instances so far, sent or not, and its maximum.
     pub total: u32,
-    /// The maximum number of instances.
     pub most: u32,
     pub done: bool,
     /// The number of instances that can still be returned.
     live: u32,
     pub hosts: Vec<u32>,
     results: Vec<JobResult>,
-    /// The sum of the times at which correct results were reported.
-    came: f64,
+    sum_of_report_times: f64,
 }
 
 impl Job {
@@ -66,7 +63,7 @@ pub(super) struct Instance {
     pub right: bool,
     pub lost: bool,
     pub late: bool,
-    /// This is `true` if its host has finished it, although it was lost.
+    /// Whether its host has finished it, although it was lost.
     pub gone: bool,
     pub sent: f64,
 }
@@ -87,20 +84,14 @@ pub(super) struct Store {
     pub jobs: Vec<Job>,
     free_jobs: Vec<u32>,
     pub instances: Vec<Instance>,
-    /// The use count of each slot, which is needed to recognize a deadline that is out of date.
+    /// The use count of each slot, to recognize a deadline that is out of date.
     pub uses: Vec<u32>,
     free_instances: Vec<u32>,
     next: u64,
 }
 
 impl Store {
-    pub(super) fn create(
-        &mut self,
-        batch: usize,
-        size: f64,
-        now: f64,
-        [quorum, most]: [u32; 2],
-    ) -> u32 {
+    pub(super) fn create(&mut self, batch: usize, size: f64, now: f64, limits: [u32; 2]) -> u32 {
         let index = self.free_jobs.pop().unwrap_or_else(|| {
             self.jobs.push(Job::default());
             (self.jobs.len() - 1) as u32
@@ -109,6 +100,7 @@ impl Store {
         let job = &mut self.jobs[index as usize];
         let mut hosts = std::mem::take(&mut job.hosts);
         hosts.clear();
+        let [quorum, most] = limits;
         *job = Job {
             batch,
             id: self.next,
@@ -148,20 +140,23 @@ impl Store {
         if job.done {
             return (Change::None, vec![own]);
         }
-        // If the quorum is one, a result does not need another result for its validation.
+        // If the quorum is one, no other result is needed for the validation.
         if job.quorum == 1 && !instance.right {
             return (job.refill(), vec![own]);
         }
         job.results.push(own);
         job.correct += u32::from(instance.right);
         job.wrong += u32::from(!instance.right);
-        job.came += if instance.right { now } else { 0.0 };
+        job.sum_of_report_times += if instance.right { now } else { 0.0 };
         if job.correct < job.quorum {
             return (job.refill(), Vec::new());
         }
         job.done = true;
         job.unsent = 0;
-        let (right, waited) = (job.correct, f64::from(job.correct) * now - job.came);
+        let (right, waited) = (
+            job.correct,
+            f64::from(job.correct) * now - job.sum_of_report_times,
+        );
         let done = Change::Done { right, waited };
         (done, std::mem::take(&mut job.results))
     }

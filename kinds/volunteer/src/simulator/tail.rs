@@ -1,13 +1,12 @@
-//! This module does the same as BOINC for batches that are almost done (since 2025).
+//! The rule of BOINC (2025) for batches that are almost done, from `html/ops/batch_stats.php`,
+//! `html/ops/batch_accel.php` and `sched/sched_score.cpp`.
 //!
-//! The source is `html/ops/batch_stats.php`, `html/ops/batch_accel.php` and `sched/sched_score.cpp`
-//! of BOINC (2025). The *normalized* turnaround of a host is the mean over all its results, where
-//! each turnaround is divided by the median of its batch (with at least 100 results). If a result
-//! is missing, its value is ten. A host is fast if its mean is less than 1. An application is
-//! accelerated if more than 100 hosts have been used for it, and more than a quarter of them are
-//! fast. If more than 85 % of a batch is done, or if fewer than 20 jobs are left, its jobs are only
-//! sent to fast hosts, and another instance is added to a job if none of its instances waits to be
-//! sent or was sent within the median turnaround.
+//! The *normalized* turnaround of a host is the mean over its results, each divided by the median
+//! of its batch (with at least 100 results), or ten if it is missing. A host is fast if its mean is
+//! less than 1. An application is accelerated if more than 100 hosts have been used for it, and
+//! more than a quarter of them are fast. If more than 85 % of a batch is done, or if fewer than 20
+//! jobs are left, its jobs are only sent to fast hosts, and another instance is added to a job if
+//! none of its instances waits to be sent or was sent within the median turnaround.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -31,16 +30,14 @@ impl Engine<'_> {
         };
         let medians: Vec<Option<f64>> = self.batches.iter().map(median).collect();
         let mut sums = vec![(0.0, 0_u32); self.hosts.len()];
-        let applications = self.campaign.record().applications.len();
+        let applications = self.campaign.record.applications.len();
         let mut users = vec![HashSet::new(); applications];
         for (b, state) in self.batches.iter().enumerate() {
             let Some(median) = medians[b] else { continue };
-            let users = &mut users[self.campaign.batches()[b].application];
+            let users = &mut users[self.campaign.batches[b].application];
             users.extend(state.turnarounds.iter().map(|(_, host)| *host));
-            let came = state
-                .turnarounds
-                .iter()
-                .map(|(took, host)| (*host, took / median));
+            let came = state.turnarounds.iter();
+            let came = came.map(|(took, host)| (*host, took / median));
             let missed = state.missed.iter().map(|host| (*host, MISSED));
             for (host, own) in came.chain(missed) {
                 let (sum, count) = &mut sums[host as usize];
@@ -50,7 +47,7 @@ impl Engine<'_> {
         let is_fast = |(sum, count): &(f64, u32)| *count > 0 && *sum < f64::from(*count);
         self.fast = sums.iter().map(is_fast).collect();
         for (b, median) in medians.into_iter().enumerate() {
-            let batch = &self.campaign.batches()[b];
+            let batch = &self.campaign.batches[b];
             let users = &users[batch.application];
             let of_fast = users.iter().filter(|host| self.fast[**host as usize]);
             let able = users.len() > ENOUGH && of_fast.count() * 4 > users.len();
@@ -68,8 +65,7 @@ impl Engine<'_> {
         }
     }
 
-    /// Adds an instance to each slow job. The maximum number of instances is increased by one each
-    /// time, so that it is not a limit here.
+    /// Adds an instance to each slow job, and to its maximum, which is no limit here.
     fn send_again(&mut self, b: usize, median: f64) {
         let mut newest = BTreeMap::new();
         for n in &self.batches[b].outstanding {

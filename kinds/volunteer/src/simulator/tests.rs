@@ -3,10 +3,12 @@ use super::host::{Host, Pool, Task};
 use super::*;
 use crate::artifact::Quantity;
 use crate::policy::{Dispatch, WorkAhead};
+use crate::workload::CampaignDocument;
+use synth_core::document::WorkloadDocument as _;
 use synth_simulation::{Estimate, Streams};
 
 fn read(text: &str) -> Campaign {
-    Campaign::parse(text, "here").unwrap().workload
+    CampaignDocument::parse(text, "here").unwrap().workload
 }
 
 fn dispatch(first: f64) -> Dispatch {
@@ -156,7 +158,7 @@ fn campaigns_satisfy_invariants() {
     for rule in rules() {
         let found = run(&campaign, rule, 3);
         for own in &found.campaigns {
-            for (batch, own) in campaign.batches().iter().zip(&own.batches) {
+            for (batch, own) in campaign.batches.iter().zip(&own.batches) {
                 let Some(jobs) = batch.jobs else { continue };
                 assert!(own.done <= jobs && own.given_up <= own.done);
                 assert_eq!(own.makespan.is_some(), own.done == jobs);

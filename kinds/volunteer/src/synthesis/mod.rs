@@ -1,22 +1,22 @@
-//! This module uses simulations to tune the parameters of the dispatch rule. The claims are
-//! measured in campaigns that are held out.
+//! Tunes the parameters of the dispatch rule by simulation, with claims from held-out campaigns.
 
 mod search;
 #[cfg(test)]
 mod tests;
 mod trial;
 
-pub use trial::{Trial, against, front};
+pub use trial::Trial;
+pub(crate) use trial::against;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::artifact::{Artifact, Claim, Evidence, HoldsFor, Method, Policy, Quantity};
+use super::artifact::{Artifact, Claim, Evidence, Method, Policy, Quantity};
 use super::policy::{Dispatch, WorkAhead};
 use super::simulator::{Rule, Run, TICKS, TooLong, simulate};
 use super::workload::{Campaign, Shortage};
 use search::search;
-use synth_core::artifact::{Quantity as _, Subject};
+use synth_core::artifact::{HoldsFor, Quantity as _, Subject};
 use synth_simulation::{Estimate, Settings};
 use trial::{excess, unbeaten};
 
@@ -27,7 +27,7 @@ pub struct Synthesis {
     pub artifact: Artifact,
     /// All trials.
     pub trials: Vec<Trial>,
-    /// This is `true` if the budget was used before all trials were done.
+    /// Whether the budget was used before all trials were done.
     pub cut: bool,
     /// The measured values of the policy.
     pub run: Run,
@@ -36,10 +36,9 @@ pub struct Synthesis {
 }
 
 /// The name of the tuned rule if a competing rule was selected, which was significantly better.
-pub const TUNED: &str = "tuned";
+pub(crate) const TUNED: &str = "tuned";
 
-/// The competing rules.
-pub const COMPETITORS: [&str; 3] = ["fixed", "boinc-2025", "literal"];
+pub(crate) const COMPETITORS: [&str; 3] = ["fixed", "boinc-2025", "literal"];
 
 /// A competing rule, compared with the selected one.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -50,8 +49,8 @@ pub struct Competitor {
     pub makespan: Option<Estimate>,
     /// The relative number of instances per job.
     pub instances: Option<Estimate>,
-    /// The difference of its cost, relative to the makespans of the selected rule. If it is
-    /// negative, this rule is better. If a batch is not done, it counts as done at the end of the
+    /// The difference of its cost, relative to the makespans of the selected rule, which is
+    /// negative if this rule is better. Batches that are not done count as done at the end of the
     /// campaign.
     pub excess: Option<Estimate>,
 }
@@ -81,7 +80,7 @@ pub fn synthesize(
     let evidence = Evidence {
         campaigns: run.campaigns.len() as u32,
     };
-    let (record, claims) = (campaign.record().clone(), claims(campaign, &run));
+    let (record, claims) = (campaign.record.clone(), claims(campaign, &run));
     Ok(Synthesis {
         artifact: Artifact::new(record, policy, claims, evidence),
         trials,
@@ -95,9 +94,9 @@ const CAMPAIGNS: u64 = 8;
 
 const ROUNDS: u64 = 4;
 
-/// Measures the tuned rule on a set of campaigns. If the budget is large enough, its competitors
-/// are measured on the same campaigns. If one of them is significantly better, it is selected, and
-/// all rules are measured again on campaigns that are held out (except for the last round).
+/// Measures the tuned rule and, if the budget is large enough, its competitors on the same
+/// campaigns. If one of them is significantly better, it is selected, and all rules are measured
+/// again on campaigns that are held out (except for the last round).
 fn measure(
     campaign: &Campaign,
     tuned: &Trial,
@@ -110,16 +109,13 @@ fn measure(
         (options.events / all).min(CAMPAIGNS) as u32
     });
     let bound = fixed_bound(campaign);
-    let others = [
-        Rule::Fixed(bound),
-        Rule::Tail(bound),
-        Rule::Dispatch(literal(campaign)),
-    ];
+    let literal = Rule::Dispatch(literal(campaign));
+    let others = [Rule::Fixed(bound), Rule::Tail(bound), literal];
     let mut rules = vec![(TUNED, Rule::Dispatch(tuned.rule))];
     let competitors = COMPETITORS.into_iter().zip(others);
     rules.extend(competitors.filter(|_| campaigns > 1));
-    // A policy file can only contain a dispatch rule that has all fixed parameters of the workload.
-    let own = &campaign.record().policy;
+    // A policy file can only contain a dispatch rule with all fixed parameters of the workload.
+    let own = &campaign.record.policy;
     let dispatch = |n: usize| match rules[n].1 {
         Rule::Dispatch(rule) => Some(rule).filter(|rule| *rule == rule.with_fixed(own)),
         _ => None,
@@ -163,7 +159,7 @@ fn measure(
 
 fn claims(campaign: &Campaign, run: &Run) -> Vec<Claim> {
     let claim = |quantity, subject, value: f64, method| {
-        let value = (value, campaign.time_unit());
+        let value = (value, &*campaign.record.time_unit);
         Claim::new(quantity, subject, value, method, HoldsFor::default())
     };
     let simulated = |quantity, subject, found: Estimate| Claim {
@@ -192,8 +188,7 @@ fn claims(campaign: &Campaign, run: &Run) -> Vec<Claim> {
 pub struct Options {
     /// The maximum number of events that can be used by the search.
     pub events: u64,
-    /// The number of campaigns for the claims, which must be at least 2. By default, it depends on
-    /// the number of events, from 2 to 8.
+    /// The number of campaigns for the claims, at least 2, or 2 to 8 depending on the events.
     pub campaigns: Option<u32>,
     /// The seed.
     pub seed: u64,
@@ -223,13 +218,13 @@ pub fn default_rule(campaign: &Campaign) -> Dispatch {
         reserve: true,
         patience: campaign.horizon() / 30.0,
     };
-    rule.with_fixed(&campaign.record().policy)
+    rule.with_fixed(&campaign.record.policy)
 }
 
 /// Returns the bound for rules with a single bound: the largest bound of a stream, or an eighth of
 /// the horizon if there is no stream.
 pub fn fixed_bound(campaign: &Campaign) -> f64 {
-    let streams = campaign.batches().iter().filter(|own| own.is_stream());
+    let streams = campaign.batches.iter().filter(|own| own.is_stream());
     let bounds = streams.map(|own| own.limit);
     bounds.reduce(f64::max).unwrap_or(campaign.horizon() / 8.0)
 }

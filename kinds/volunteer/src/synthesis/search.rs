@@ -1,4 +1,4 @@
-//! This module searches for the best parameters by changing one parameter at a time.
+//! Searches for the best parameters by changing one parameter at a time.
 
 use std::sync::atomic::Ordering;
 
@@ -15,8 +15,7 @@ const TIGHT: [f64; 2] = [75.0, 99.0];
 
 const TRIALS: u64 = 23;
 
-/// Returns the trials, the index of the selected one, and `true` if the budget was used before all
-/// trials were done.
+/// Returns the trials, the index of the selected one, and whether the budget was too small for all.
 pub(super) fn search(
     campaign: &Campaign,
     options: &Options,
@@ -32,7 +31,7 @@ pub(super) fn search(
     };
     let start = default_rule(campaign);
     search.measure(start)?;
-    if campaign.batches().iter().all(Batch::is_stream) {
+    if campaign.batches.iter().all(Batch::is_stream) {
         return Ok((search.trials, 0, search.cut));
     }
     let each = search.trials[0].run.events() / 2;
@@ -41,7 +40,7 @@ pub(super) fn search(
         search.trials.clear();
         search.measure(start)?;
     }
-    search.measure(literal(campaign).with_fixed(&campaign.record().policy))?;
+    search.measure(literal(campaign).with_fixed(&campaign.record.policy))?;
     search.tune()?;
     let taken = choose(&search.trials).ok_or(NoPolicy::Interrupted)?;
     Ok((search.trials, taken, search.cut))
@@ -66,7 +65,7 @@ struct Search<'a> {
 
 impl Search<'_> {
     fn tune(&mut self) -> Result<(), NoPolicy> {
-        let fixed = &self.campaign.record().policy;
+        let fixed = &self.campaign.record.policy;
         // The first percentile is only used without a deadline, and the reserve only with one.
         let has_afap = self.campaign.has(&[Quality::Afap]);
         let first = fixed.first_percentile.is_none() && has_afap;

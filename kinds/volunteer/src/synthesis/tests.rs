@@ -2,7 +2,9 @@
 use super::*;
 use crate::artifact::Checked;
 use crate::simulator::judge;
+use crate::workload::CampaignDocument;
 use synth_core::artifact::Subject;
+use synth_core::document::WorkloadDocument as _;
 use synth_simulation::Verdict;
 
 const TEXT: &str = include_str!("tests/campaign.yaml");
@@ -12,7 +14,7 @@ fn synthesized(text: &str) -> (Campaign, Synthesis) {
 }
 
 fn synthesized_within(text: &str, events: u64) -> (Campaign, Synthesis) {
-    let campaign = Campaign::parse(text, "here").unwrap().workload;
+    let campaign = CampaignDocument::parse(text, "here").unwrap().workload;
     let options = Options {
         events,
         campaigns: Some(6),
@@ -30,7 +32,7 @@ fn tuned_policies_are_valid_and_faster_than_competitors() {
     let (campaign, synthesized) = synthesized(TEXT);
     Checked::check(synthesized.artifact.clone()).unwrap();
     let chosen = trial::choose(&synthesized.trials).unwrap();
-    assert!(front(&synthesized.trials)[chosen] && synthesized.trials.len() > 20);
+    assert!(trial::front(&synthesized.trials)[chosen] && synthesized.trials.len() > 20);
     for own in &synthesized.competitors[..2] {
         let is_above = own
             .makespan

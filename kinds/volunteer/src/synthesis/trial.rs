@@ -1,5 +1,3 @@
-//! The parameters that were tested, and the set of trials that are not significantly worse.
-
 use std::cmp::Ordering;
 
 use crate::artifact::Quantity;
@@ -27,8 +25,7 @@ const OBJECTIVES: [fn(&Measures) -> Option<f64>; 3] = [
 ];
 
 impl Trial {
-    /// Returns the mean cost.
-    pub fn cost(&self) -> f64 {
+    fn cost(&self) -> f64 {
         self.costs.iter().sum::<f64>() / self.costs.len() as f64
     }
 
@@ -43,7 +40,7 @@ impl Trial {
         costs.then_with(|| self.burden().cmp(&other.burden()))
     }
 
-    /// Returns the difference from another trial for each objective and campaign, the cost first.
+    /// Returns the difference for each objective and campaign, the cost first.
     fn less(&self, other: &Trial) -> Vec<Vec<f64>> {
         let costs = self.costs.iter().zip(&other.costs);
         let mut all = vec![costs.map(|(a, b)| a - b).collect::<Vec<f64>>()];
@@ -55,8 +52,7 @@ impl Trial {
         all
     }
 
-    /// Returns `true` if it is significantly better in one objective, and not significantly worse
-    /// in any other.
+    /// Returns `true` if it is significantly better in one objective, and not worse in any other.
     fn beats(&self, other: &Trial) -> bool {
         let signs: Vec<i8> = self.less(other).iter().map(|own| sign(own)).collect();
         signs.contains(&-1) && !signs.contains(&1)
@@ -77,9 +73,9 @@ fn sign(differences: &[f64]) -> i8 {
     }
 }
 
-/// Returns `true` for each trial that is not beaten by another one. If each of them is beaten,
-/// since tests can be cyclic, this is the trial with the lowest cost.
-pub fn front(trials: &[Trial]) -> Vec<bool> {
+/// Returns `true` for each trial that is not beaten by another one, or only for the one with the
+/// lowest cost if each of them is beaten, since tests can be cyclic.
+pub(super) fn front(trials: &[Trial]) -> Vec<bool> {
     let beaten = |trial: &Trial| trials.iter().any(|other| other.beats(trial));
     let mut front: Vec<bool> = trials.iter().map(|trial| !beaten(trial)).collect();
     let cost = |n: &usize| trials[*n].cost();
@@ -111,8 +107,8 @@ pub(super) fn costs(run: &Run, first: &Run) -> Vec<f64> {
     pairs.map(|(own, first)| cost(own, first)).collect()
 }
 
-/// Returns the difference in cost on the same campaigns, relative to the makespans of `other`. If a
-/// batch is not done, it counts as done at the end of its campaign.
+/// Returns the difference in cost on the same campaigns, relative to the makespans of `other`.
+/// Batches that are not done count as done at the end of the campaign.
 pub(super) fn excess(one: &Run, other: &Run) -> Option<Estimate> {
     let (one, other) = (one.at_least(), other.at_least());
     let pairs = costs(&one, &other).into_iter();
@@ -120,8 +116,8 @@ pub(super) fn excess(one: &Run, other: &Run) -> Option<Estimate> {
     estimate(pairs.map(|(a, b)| Some(a - b).filter(|excess| excess.is_finite())))
 }
 
-/// Returns the rule `own`, or a rule that is allowed by `may` and significantly better, until there
-/// is none. The number of steps is limited, because tests can be cyclic.
+/// Replaces `own` with a significantly better rule that `may` be used until there is none. The
+/// number of steps is limited, because tests can be cyclic.
 pub(super) fn unbeaten(runs: &[Run], mut own: usize, may: impl Fn(usize) -> bool) -> usize {
     for _ in runs {
         let others = (0..runs.len()).filter(|n| may(*n));
@@ -149,7 +145,7 @@ fn cost(own: &Measures, first: &Measures) -> f64 {
 }
 
 /// Returns the ratio of a quantity between two rules on the same campaigns.
-pub fn against(one: &Run, other: &Run, quantity: Quantity) -> Option<Estimate> {
+pub(crate) fn against(one: &Run, other: &Run, quantity: Quantity) -> Option<Estimate> {
     let pairs = one.campaigns.iter().zip(&other.campaigns);
     estimate(pairs.map(|(a, b)| {
         let (a, b) = (a.value(quantity)?, b.value(quantity)?);

@@ -1,4 +1,4 @@
-//! This module computes upper bounds on the work that the hosts can do, to check if it is enough.
+//! Upper bounds on the work that the hosts can do, to check if it is enough.
 
 use super::{Batch, Campaign, HostsRecord, Processor, Quality, Version};
 use synth_queues::distribution::SizeDistribution;
@@ -46,8 +46,7 @@ pub enum Shortage {
     },
 }
 
-/// The minimum time until the last report that is needed \[time\]: until the release, on the
-/// processor, while the host is off, and until the report.
+/// A minimum time until a report \[time\]: until the release, on the processor, off, and reporting.
 pub type LeastTime = [f64; 4];
 
 const NO_PROCESSOR: &str = "no host has a processor for any version of its application that is released before the end of the campaign";
@@ -68,9 +67,8 @@ impl Campaign {
         sum
     }
 
-    /// Returns, for each group of hosts and type of processor that can run one of these
-    /// applications, the group, the number of processors, their speed, and the maximum efficiency
-    /// of a version that is released before the end of the campaign.
+    /// Returns each group of hosts that can run one of these applications on a type of processor,
+    /// with the number of processors, their speed, and the best efficiency of a version in time.
     fn usable(
         &self,
         of: &[usize],
@@ -82,9 +80,9 @@ impl Campaign {
                     && of.contains(&version.application)
             });
             let best = usable.map(|version| version.efficiency);
-            Some((processor, best.reduce(f64::max)?))
+            Some((processor, best.reduce(f64::max).filter(|best| *best > 0.0)?))
         });
-        let types: Vec<_> = types.filter(|(_, best)| *best > 0.0).collect();
+        let types: Vec<_> = types.collect();
         types.into_iter().flat_map(|(processor, best)| {
             self.record.hosts.iter().filter_map(move |hosts| {
                 let count = f64::from(hosts.count) * f64::from(hosts.processors(processor));
@@ -95,9 +93,8 @@ impl Campaign {
 
     /// Returns the reason why the campaign cannot be done, if it follows from the means.
     pub fn shortage(&self) -> Option<Shortage> {
-        let found = self.batches.iter().find_map(|own| self.shortage_of(own));
-        if found.is_some() {
-            return found;
+        if let Some(found) = self.batches.iter().find_map(|own| self.shortage_of(own)) {
+            return Some(found);
         }
         let together: f64 = self.batches.iter().map(|own| self.work(own)).sum();
         let streams = self.batches.iter().filter(|own| own.is_stream());
@@ -169,7 +166,7 @@ impl Campaign {
     }
 
     /// Returns the minimum time for a job of this size on the fastest hosts that are needed.
-    pub fn least_time(&self, batch: &Batch, size: f64) -> LeastTime {
+    pub(crate) fn least_time(&self, batch: &Batch, size: f64) -> LeastTime {
         // The jobs of a stream can be created after the release.
         let has_end = batch.quality != Quality::Throughput;
         let own = self.versions.iter();
@@ -199,7 +196,7 @@ impl Campaign {
     }
 
     /// Returns the amount of work of a batch, or of a stream in the campaign (0 if it never ends).
-    pub fn work(&self, batch: &Batch) -> f64 {
+    pub(crate) fn work(&self, batch: &Batch) -> f64 {
         let coming = batch.arrival_rate.unwrap_or(0.0) * self.horizon();
         let jobs = batch.jobs.map_or(coming, f64::from);
         jobs * f64::from(self.quorum(batch.application)) * batch.size.mean()
@@ -211,7 +208,6 @@ impl HostsRecord {
         self.delay.as_ref().map_or(0.0, |law| law.minimum().value())
     }
 
-    /// Returns the maximum time on and the minimum time off \[time\].
     fn best_turn(&self) -> (f64, f64) {
         let turns = self.availability.as_ref();
         turns.map_or((f64::INFINITY, 0.0), |own| {

@@ -1,9 +1,13 @@
 use std::collections::HashSet;
 
-use super::document::{BatchRecord, CampaignDocument, HostsRecord, Processor, Quality};
-use super::{Batch, Campaign, Version};
+use super::{
+    Batch, BatchRecord, Campaign, CampaignDocument, HostsRecord, Processor, Quality, Version,
+};
 use synth_core::artifact::written;
-use synth_core::document::{Fault, FaultsAt, SUPPORTED_RANGE, suggest};
+use synth_core::document::{
+    CheckedOrFaults, Fault, FaultsAt, SUPPORTED_RANGE, Spelling, Spellings, WorkloadDocument,
+    suggest,
+};
 use synth_core::number::Decimal;
 use synth_queues::distribution::{Part, SizeDistribution};
 
@@ -12,7 +16,7 @@ const MOST_DONE: f64 = 1e8;
 const MOST_QUEUED: f64 = 1e5;
 const MOST_QUEUED_IN_GROUP: f64 = 2e6;
 
-/// The values that are expected. The text after the colon is the help text.
+/// The expected values, and the help text after the colon.
 const COUNT: &str = "at least 1: write the number of hosts, or leave the group out";
 const HOSTS: &str = "at most 100000 hosts: describe a part of them, and the same part of the work";
 const PROCESSORS: &str = "0 to 1024: use several hosts instead";
@@ -57,8 +61,31 @@ fn or_nan(value: Option<Decimal>) -> f64 {
     value.map_or(f64::NAN, Decimal::value)
 }
 
-impl CampaignDocument {
-    pub(super) fn campaign(self, mut faults: Vec<Fault>) -> Result<Campaign, Vec<Fault>> {
+impl WorkloadDocument for CampaignDocument {
+    const KIND: &'static str = "volunteer";
+    const EXAMPLE: &'static str = include_str!("example.txt").trim_ascii_end();
+    const SPELLINGS: &'static Spellings = &[
+        ("horizon", Spelling::Time),
+        ("policy.patience", Spelling::Time),
+        ("policy.refresh", Spelling::Time),
+        ("hosts[].speed", Spelling::LawOrNumber),
+        ("hosts[].gpu_speed", Spelling::LawOrNumber),
+        ("hosts[].buffer", Spelling::LawOrTime),
+        ("hosts[].delay", Spelling::LawOrTime),
+        ("hosts[].contact", Spelling::Time),
+        ("hosts[].availability.on", Spelling::LawOrTime),
+        ("hosts[].availability.off", Spelling::LawOrTime),
+        ("applications[].versions[].released", Spelling::Time),
+        ("batches[].size", Spelling::LawOrTime),
+        ("batches[].submitted", Spelling::Time),
+        ("batches[].every", Spelling::Time),
+        ("batches[].deadline", Spelling::Time),
+        ("batches[].bound", Spelling::Time),
+    ];
+
+    type Checked = Campaign;
+
+    fn checked(self, mut faults: Vec<Fault>) -> CheckedOrFaults<Campaign> {
         let mut at = FaultsAt::document(&mut faults);
         at.unit(&self.time_unit);
         at.positive("horizon", self.horizon, "write the length of the campaign");
@@ -84,11 +111,17 @@ impl CampaignDocument {
         }
         campaign.check_work(&mut at);
         match faults.is_empty() {
-            true => Ok(campaign),
+            true => Ok((campaign, Vec::new())),
             false => Err(faults),
         }
     }
 
+    fn record(campaign: &Campaign) -> Self {
+        campaign.record.clone()
+    }
+}
+
+impl CampaignDocument {
     fn check_hosts(&self, at: &mut FaultsAt<'_>) {
         let names = self.hosts.iter().map(|own| &own.name);
         check_list("hosts", "group of hosts", names, at);
@@ -214,16 +247,16 @@ impl CampaignDocument {
     }
 
     fn versions(&self) -> Vec<Version> {
-        let mut versions = Vec::new();
-        for (application, own) in self.applications.iter().enumerate() {
-            versions.extend(own.versions.iter().map(|version| Version {
+        let applications = self.applications.iter().enumerate();
+        let versions = applications.flat_map(|(application, own)| {
+            own.versions.iter().map(move |version| Version {
                 application,
                 processor: version.processor,
                 efficiency: version.efficiency.value(),
                 released: version.released.map_or(0.0, Decimal::value),
-            }));
-        }
-        versions
+            })
+        });
+        versions.collect()
     }
 
     fn expanded(&self) -> Vec<Batch> {
@@ -284,8 +317,8 @@ impl BatchRecord {
         at.positive("arrival_rate", self.arrival_rate, help);
     }
 
-    /// Checks that it has the keys that its quality requires, and no other ones. A key is not
-    /// missing if its value could not be read, because this has already been reported.
+    /// Checks that it has the keys that its quality requires, and no other ones. A key whose value
+    /// could not be read is not missing, because this has already been reported.
     fn check_quality(&self, owner: &str, at: &mut FaultsAt<'_>) {
         let word = written(&self.quality);
         let is_stream = self.quality == Quality::Throughput;
@@ -326,9 +359,7 @@ impl Campaign {
             at.number("availability", turn, 1e-6 * horizon..=f64::MAX, TURNS);
             for batch in &self.batches {
                 let speeds = Processor::ALL.map(|processor| {
-                    let speed = hosts
-                        .speed_of(processor)
-                        .map_or(0.0, SizeDistribution::mean);
+                    let speed = hosts.speed_of(processor).map_or(0.0, |own| own.mean());
                     speed * f64::from(hosts.processors(processor))
                 });
                 let most = speeds[0].max(speeds[1]) / batch.size.mean();

@@ -1,11 +1,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Campaign;
-use synth_core::document::{
-    CheckedOrFaults, DocumentError, Fault, Parsed, Spelling, Spellings, WorkloadDocument,
-    unit_of_time,
-};
+use synth_core::document::unit_of_time;
 use synth_core::number::Decimal;
 use synth_queues::distribution::SizeDistribution;
 
@@ -209,51 +205,4 @@ fn one() -> u32 {
 
 fn unit() -> Decimal {
     Decimal::ONE
-}
-
-pub(crate) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
-    *value == T::default()
-}
-
-impl WorkloadDocument for CampaignDocument {
-    const KIND: &'static str = "volunteer";
-    const EXAMPLE: &'static str = include_str!("example.txt").trim_ascii_end();
-    const SPELLINGS: &'static Spellings = &[
-        ("horizon", Spelling::Time),
-        ("policy.patience", Spelling::Time),
-        ("policy.refresh", Spelling::Time),
-        ("hosts[].speed", Spelling::LawOrNumber),
-        ("hosts[].gpu_speed", Spelling::LawOrNumber),
-        ("hosts[].buffer", Spelling::LawOrTime),
-        ("hosts[].delay", Spelling::LawOrTime),
-        ("hosts[].contact", Spelling::Time),
-        ("hosts[].availability.on", Spelling::LawOrTime),
-        ("hosts[].availability.off", Spelling::LawOrTime),
-        ("applications[].versions[].released", Spelling::Time),
-        ("batches[].size", Spelling::LawOrTime),
-        ("batches[].submitted", Spelling::Time),
-        ("batches[].every", Spelling::Time),
-        ("batches[].deadline", Spelling::Time),
-        ("batches[].bound", Spelling::Time),
-    ];
-
-    type Checked = Campaign;
-
-    fn checked(self, faults: Vec<Fault>) -> CheckedOrFaults<Campaign> {
-        Ok((self.campaign(faults)?, Vec::new()))
-    }
-
-    fn record(campaign: &Campaign) -> Self {
-        campaign.record().clone()
-    }
-}
-
-impl Campaign {
-    /// Parses a document. The `name` of the file is used in the messages.
-    ///
-    /// # Errors
-    /// Returns [`DocumentError::Faults`] with all errors that were found.
-    pub fn parse(text: &str, name: &str) -> Result<Parsed<Self>, DocumentError> {
-        CampaignDocument::parse(text, name)
-    }
 }

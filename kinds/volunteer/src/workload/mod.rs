@@ -7,7 +7,6 @@ mod document;
 mod tests;
 
 pub use capacity::{Capacity, LeastTime, Shortage};
-pub(crate) use document::is_default;
 pub use document::{
     ApplicationRecord, AvailabilityRecord, BatchRecord, CampaignDocument, HostsRecord,
     PolicyRecord, Processor, Quality, VersionRecord,
@@ -18,19 +17,20 @@ use synth_queues::distribution::SizeDistribution;
 /// A campaign that has been checked.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Campaign {
-    record: CampaignDocument,
-    batches: Vec<Batch>,
-    versions: Vec<Version>,
+    pub(crate) record: CampaignDocument,
+    /// The batches and streams in the order of the document.
+    pub(crate) batches: Vec<Batch>,
+    /// The versions of all applications, in the order of the applications.
+    pub(crate) versions: Vec<Version>,
 }
 
 /// A set of jobs that are submitted together, or a stream of jobs.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Batch {
+pub(crate) struct Batch {
     /// The name, with a number if the batch is submitted several times.
     pub name: String,
     /// The index of its entry in the document.
     pub entry: usize,
-    /// The index of its application.
     pub application: usize,
     /// The distribution of the sizes of its jobs \[work\].
     pub size: SizeDistribution,
@@ -40,50 +40,30 @@ pub struct Batch {
     pub submitted: f64,
     /// The rate at which jobs of a stream arrive \[1/time\], or `None` if there is always a job.
     pub arrival_rate: Option<f64>,
-    /// The quality of service.
     pub quality: Quality,
     /// The deadline after the submission, or the bound of each job \[time\], or ∞.
     pub limit: f64,
 }
 
-/// A version of an application.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Version {
-    /// The index of its application.
+pub(crate) struct Version {
     pub application: usize,
-    /// The processor type.
     pub processor: Processor,
-    /// The relative speed.
+    /// The speed relative to other versions for the same type of processor.
     pub efficiency: f64,
     /// The release time \[time\].
     pub released: f64,
 }
 
 impl Campaign {
-    /// Returns the document.
-    pub fn record(&self) -> &CampaignDocument {
-        &self.record
-    }
-
-    /// Returns the unit of time.
-    pub fn time_unit(&self) -> &str {
-        &self.record.time_unit
-    }
-
-    /// Returns the length of the campaign \[time\].
-    pub fn horizon(&self) -> f64 {
+    pub(crate) fn horizon(&self) -> f64 {
         self.record.horizon.value()
     }
 
     /// Returns the interval of percentile updates \[time\], by default 1/60 of the horizon.
-    pub fn refresh(&self) -> f64 {
+    pub(crate) fn refresh(&self) -> f64 {
         let own = self.record.policy.refresh;
         own.map_or(self.horizon() / 60.0, |time| time.value())
-    }
-
-    /// Returns the batches and streams in the order of the document.
-    pub fn batches(&self) -> &[Batch] {
-        &self.batches
     }
 
     pub(crate) fn dated_batches(&self) -> impl Iterator<Item = (usize, &Batch)> {
@@ -100,64 +80,51 @@ impl Campaign {
         self.batches.iter().map(|batch| batch.application).collect()
     }
 
-    /// Returns the versions of all applications, in the order of the applications.
-    pub fn versions(&self) -> &[Version] {
-        &self.versions
-    }
-
-    /// Returns the number of results of an application that must agree.
-    pub fn quorum(&self, application: usize) -> u32 {
+    pub(crate) fn quorum(&self, application: usize) -> u32 {
         self.record.applications[application].quorum
     }
 
-    /// Returns the maximum number of instances for each job of an application.
-    pub fn most_instances(&self, application: usize) -> u32 {
+    pub(crate) fn most_instances(&self, application: usize) -> u32 {
         let own = &self.record.applications[application];
         let usual = own.quorum.saturating_mul(3).saturating_add(5);
         own.instances.unwrap_or(usual)
     }
 
-    /// Returns the number of hosts.
-    pub fn host_count(&self) -> u64 {
+    pub(crate) fn host_count(&self) -> u64 {
         self.record.hosts.iter().map(|h| u64::from(h.count)).sum()
     }
 }
 
 impl Batch {
-    /// Returns `true` if this is a stream of independent jobs.
-    pub fn is_stream(&self) -> bool {
+    pub(crate) fn is_stream(&self) -> bool {
         self.quality == Quality::Throughput
     }
 
-    /// Returns `true` if this is a stream that always has more jobs.
-    pub fn is_endless(&self) -> bool {
+    pub(crate) fn is_endless(&self) -> bool {
         self.is_stream() && self.arrival_rate.is_none()
     }
 
     /// Returns the due time of a job that is created at this time \[time\].
-    pub fn due(&self, created: f64) -> f64 {
+    pub(crate) fn due(&self, created: f64) -> f64 {
         let is_stream = self.is_stream();
         self.limit + if is_stream { created } else { self.submitted }
     }
 }
 
 impl HostsRecord {
-    /// Returns the fraction of the time for which a host is on.
-    pub fn on_fraction(&self) -> f64 {
+    pub(crate) fn on_fraction(&self) -> f64 {
         let turns = self.availability.as_ref();
         turns.map_or(1.0, |own| own.on.mean() / (own.on.mean() + own.off.mean()))
     }
 
-    /// Returns the number of processors of this type on each host.
-    pub fn processors(&self, processor: Processor) -> u32 {
+    pub(crate) fn processors(&self, processor: Processor) -> u32 {
         match processor {
             Processor::Cpu => self.cores,
             Processor::Gpu => self.gpus,
         }
     }
 
-    /// Returns the distribution of the speed for this type of processor, or `None` if it has none.
-    pub fn speed_of(&self, processor: Processor) -> Option<&SizeDistribution> {
+    pub(crate) fn speed_of(&self, processor: Processor) -> Option<&SizeDistribution> {
         match processor {
             Processor::Cpu => (self.cores > 0).then_some(&self.speed),
             Processor::Gpu => self.gpu_speed.as_ref().filter(|_| self.gpus > 0),

@@ -5,21 +5,20 @@ use synth_core::document::WorkloadDocument as _;
 const TEXT: &str = include_str!("tests/campaign.yaml");
 
 fn read(text: &str) -> Result<Campaign, String> {
-    let parsed = Campaign::parse(text, "here");
-    parsed
-        .map(|own| own.workload)
-        .map_err(|error| error.to_string())
+    let parsed = CampaignDocument::parse(text, "here");
+    let campaign = parsed.map(|own| own.workload);
+    campaign.map_err(|error| error.to_string())
 }
 
 #[test]
 fn reads_a_campaign() {
     let campaign = read(TEXT).unwrap();
     assert_eq!(campaign.host_count(), 12);
-    let names: Vec<&str> = campaign.batches().iter().map(|b| b.name.as_str()).collect();
+    let names: Vec<&str> = campaign.batches.iter().map(|b| b.name.as_str()).collect();
     assert_eq!(names, ["stream", "fast-1", "fast-2", "fast-3", "soon"]);
-    assert_eq!(campaign.batches()[2].submitted, 60.0);
-    assert_eq!(campaign.batches()[4].quality, Quality::Short);
-    assert_eq!(campaign.batches()[4].limit, 30.0);
+    assert_eq!(campaign.batches[2].submitted, 60.0);
+    assert_eq!(campaign.batches[4].quality, Quality::Short);
+    assert_eq!(campaign.batches[4].limit, 30.0);
     assert_eq!((campaign.quorum(1), campaign.most_instances(1)), (2, 11));
     // This is 10·4·2·(6/24)·0.9 + 2·8·2, times the efficiency of the faster version, and two GPUs.
     let own = campaign.capacity(&[0]);
@@ -27,7 +26,7 @@ fn reads_a_campaign() {
     assert!((own.most - (80.0 + 32.0) * 1.5).abs() < 1e-9);
     assert_eq!(campaign.capacity(&[1]).usual, 100.0);
     assert_eq!(campaign.shortage(), None);
-    let record = campaign.record().clone();
+    let record = campaign.record.clone();
     assert_eq!(record.recorded(&record.digest()).unwrap(), campaign);
 }
 

@@ -2,21 +2,20 @@
 //!
 //! # Prices
 //!
-//! Let `a_1 ≤ a_2 ≤ …` be the prices, and let `V(x) = Σ a_k x_(k)`, where the remaining sizes are
-//! in descending order. If there are `k` jobs, the value of `V` decreases at most at the rate
-//! `max Σ_{i ≤ k} a_i s(θ_i)`, where `s` is the best of the speedups. The cost increases at least
-//! at the rate `U_k`, which is the sum of the `k` smallest weights. If the maximum is at most `U_k`
-//! for each `k`, then `V` of the sizes is a lower bound on the cost of any policy. By weak duality,
-//! the maximum is at most `νN + Σ max_θ (a_i s(θ) − νθ)` for any rent `ν`.
+//! Let `a_1 ≤ a_2 ≤ …` be the prices, and let `V(x) = Σ a_k x_(k)` for the remaining sizes in
+//! descending order. With `k` jobs, `V` decreases at most at the rate `max Σ_{i ≤ k} a_i s(θ_i)`,
+//! where `s` is the best of the speedups, and the cost increases at least at the rate `U_k`, the
+//! sum of the `k` smallest weights. If the maximum is at most `U_k` for each `k`, then `V` of the
+//! sizes is a lower bound for any policy. By weak duality, the maximum is at most
+//! `νN + Σ max_θ (a_i s(θ) − νθ)` for any rent `ν`.
 //!
 //! # Rents
 //!
 //! If the rent of a server is `ν(t) ≥ 0`, the cost of a policy is at least the sum of the minimum
-//! costs of the individual jobs with this rent, minus `N ∫ν`. If the job `i` ends at time `T`, its
-//! cost is at least `w_i T + max_a (a x_i − ∫_0^T g_i(a, ν))`, where
-//! `g_i(a, ν) = max_θ (a s_i(θ) − νθ)`. If the rent is constant in an interval that starts at `t`,
-//! then for any `a` the cost is at least `a x_i + w_i t − ∫_0^t g_i − max(0, g_i − w_i)·length` for
-//! all `T` in the interval.
+//! costs of the single jobs with this rent, minus `N ∫ν`. If the job `i` ends at time `T`, its cost
+//! is at least `w_i T + max_a (a x_i − ∫_0^T g_i(a, ν))` with `g_i(a, ν) = max_θ (a s_i(θ) − νθ)`.
+//! If the rent is constant in an interval that starts at `t` and contains `T`, the cost is at least
+//! `a x_i + w_i t − ∫_0^t g_i − max(0, g_i − w_i)·length` for any `a`.
 
 use super::thirds;
 use crate::artifact::Rent;
@@ -24,14 +23,13 @@ use crate::workload::{Curve, Job, Pool};
 
 const HALVINGS: usize = 52;
 
-/// Returns the lower bound that follows from the prices, which start with the largest job, or an
-/// error if they are too high.
+/// Returns the bound from the prices, the largest job first, or an error if they are too high.
 pub(super) fn least_cost(pool: &Pool, prices: &[f64], near: f64) -> Result<f64, String> {
     let mut weights: Vec<f64> = pool.jobs().iter().map(|job| job.weight).collect();
     weights.sort_by(f64::total_cmp);
-    let mut due = 0.0;
-    let mut rent = prices[0];
-    let mut powers = 0.0;
+    let jobs = prices.iter().map(|price| (*price, pool.curves()));
+    let jobs: Vec<(f64, &[Curve])> = jobs.collect();
+    let (mut due, mut rent, mut powers) = (0.0, prices[0], 0.0);
     for (k, weight) in weights.iter().enumerate() {
         due += weight;
         let worth = match pool.curves() {
@@ -41,9 +39,7 @@ pub(super) fn least_cost(pool: &Pool, prices: &[f64], near: f64) -> Result<f64, 
                 powers += (prices[k] / most).powf(1.0 / (1.0 - p));
                 most * pool.servers().powf(p) * f64::powf(powers, 1.0 - p)
             }
-            curves => most_worth(pool.servers(), &mut rent, || {
-                prices[..=k].iter().map(|price| (*price, curves))
-            }),
+            _ => most_worth(pool.servers(), &mut rent, &jobs[..=k]),
         };
         // If the first sums of powers underflow, the worth is far below the limit.
         if worth > due * (1.0 + near) {
@@ -57,12 +53,9 @@ pub(super) fn least_cost(pool: &Pool, prices: &[f64], near: f64) -> Result<f64, 
     Ok(sizes.zip(prices).map(|(size, price)| size * price).sum())
 }
 
-/// Returns an upper bound on the worth of the work per unit of time at these prices, where each job
-/// has the best of its speedups. The first guess `rent` is replaced by the best rent.
-pub(super) fn most_worth<'a, J>(servers: f64, rent: &mut f64, jobs: impl Fn() -> J) -> f64
-where
-    J: Iterator<Item = (f64, &'a [Curve])>,
-{
+/// Returns an upper bound on the worth of the work per unit of time, where each job has a price and
+/// the best of its speedups. The first guess `rent` is replaced by the best rent.
+pub(super) fn most_worth(servers: f64, rent: &mut f64, jobs: &[(f64, &[Curve])]) -> f64 {
     let gain = |(price, curves): (f64, &[Curve]), rent: f64| {
         let each = curves.iter().map(|curve| {
             let k = curve.demand(rent / price).0.min(servers);
@@ -70,7 +63,7 @@ where
         });
         each.fold((0.0, 0.0), |a, b| if b.0 > a.0 { b } else { a })
     };
-    let taken = |rent: f64| jobs().map(|job| gain(job, rent).1).sum::<f64>();
+    let taken = |rent: f64| jobs.iter().map(|job| gain(*job, rent).1).sum::<f64>();
     let (mut low, mut high) = (*rent, *rent);
     while taken(high) > servers {
         high *= 2.0;
@@ -85,7 +78,7 @@ where
         *end = middle;
     }
     *rent = high;
-    high * servers + jobs().map(|job| gain(job, high).0).sum::<f64>()
+    high * servers + jobs.iter().map(|job| gain(*job, high).0).sum::<f64>()
 }
 
 /// Checks that the jobs need at least all servers to end before this time.
@@ -98,7 +91,6 @@ pub(super) fn least_makespan(pool: &Pool, time: f64, near: f64) -> Result<(), St
     enough.map_or(Ok(()), |n| Err(why(n)))
 }
 
-/// Returns the lower bound that follows from the rents.
 pub(super) fn least_with_rents(pool: &Pool, rents: &[Rent]) -> f64 {
     let mut before = 0.0;
     let paid = |rent: &Rent| rent.rent * (rent.until - std::mem::replace(&mut before, rent.until));

@@ -1,4 +1,4 @@
-//! The checker of a policy file. It does not use the code of the synthesis to check the claims.
+//! The checker of a policy file, which does not use the code of the synthesis.
 
 mod bound;
 mod online;
@@ -41,7 +41,7 @@ pub(super) fn check(artifact: &Artifact, workload: &Workload, findings: &mut Fin
     }
 }
 
-/// Returns an interval that contains the minimum of a function with one minimum, by ternary search.
+/// Narrows an interval around the minimum of a function with one minimum, by ternary search.
 fn thirds(mut low: f64, mut high: f64, turns: usize, of: impl Fn(f64) -> f64) -> (f64, f64) {
     for _ in 0..turns {
         let [a, b] = [low + (high - low) / 3.0, high - (high - low) / 3.0];

@@ -1,10 +1,9 @@
 //! Computes a lower bound for a few jobs from all orders in which the jobs can end.
 //!
-//! Let `a_1, a_2, …` be prices, from the last job to end. If, for each `k`, the work of the `k`
-//! jobs that end last is worth at most `W_k` per unit of time, then the cost of a plan with this
-//! order is at least `Σ a_k x_k`. Each price is the largest one for which this is true, found by
-//! bisection. A job has a lower price in the next place than in a later one, so there is also a
-//! bound for a partial order.
+//! Let `a_1, a_2, …` be prices, from the last job to end. If, for each `k`, the work of the last
+//! `k` jobs is worth at most `W_k` per unit of time, then the cost of a plan with this order is at
+//! least `Σ a_k x_k`. Each price is the largest one for which this is true, found by bisection. A
+//! partial order has a bound, too, as a job has a lower price in the next place than in later ones.
 
 use super::bound::most_worth;
 use crate::workload::Pool;
@@ -81,7 +80,6 @@ impl OrderSearch<'_> {
         let curve = |i| std::slice::from_ref(self.pool.curve(i));
         let priced: Vec<_> = priced.map(|(i, price)| (price, curve(i))).collect();
         let highest = priced.iter().map(|own| own.0).fold(1e-300, f64::max);
-        let jobs = || priced.iter().copied();
-        most_worth(self.pool.servers(), &mut { highest }, jobs)
+        most_worth(self.pool.servers(), &mut { highest }, &priced)
     }
 }

@@ -9,7 +9,7 @@ use synth_core::artifact::{Findings, Grounds, is_close, nonnegative, positive};
 /// The fraction of the servers that may be used twice because of rounding errors.
 const ROUNDING: f64 = 1e-9;
 
-/// If there are more jobs than this and the speedup is a power, the end times are only verified.
+/// With more jobs than this and a power as the speedup, the end times are only verified.
 const EXECUTED: usize = 64;
 
 const FLOW: Grounds = Grounds::Derived("the plan is executed from one job completion to the next");
@@ -85,7 +85,7 @@ fn rule(rule: &Rule, pool: &Pool, findings: &mut Findings) {
                     findings.add(&path, format!("{sum} servers, but there are only {all}"));
                 }
                 let parts = phase.servers.iter().position(|k| k.fract() != 0.0);
-                if let Some(i) = parts.filter(|_| pool.record().whole_servers) {
+                if let Some(i) = parts.filter(|_| pool.record.whole_servers) {
                     findings.add(format!("{path}[{i}]"), "expected whole servers");
                 }
             }
@@ -104,12 +104,11 @@ fn ascending(path: &str, ends: impl Iterator<Item = f64>, findings: &mut Finding
     }
 }
 
-/// Verifies the end times at these prices. Returns `false` if the jobs do not share a speedup `k^p`
-/// with p < 1.
+/// Verifies the end times, or returns `false` if the jobs do not share a speedup `k^p` with p < 1.
 ///
-/// Let `b_i = a_i^c` with `c = 1/(1 − p)`, and let `B(t)` be the sum of `b` over the remaining
-/// jobs. The rate of the job `i` is `(N b_i/B)^p`, so its work until its end is `(N b_i)^p Φ(T_i)`,
-/// where `Φ` is the integral of `B^−p`. The values have no common scale, so logarithms are used.
+/// Let `b_i = a_i^c` with `c = 1/(1 − p)`, and let `B(t)` be its sum over the remaining jobs. The
+/// rate of the job `i` is `(N b_i/B)^p`, so its work until its end is `(N b_i)^p Φ(T_i)`, where `Φ`
+/// is the integral of `B^−p`. Logarithms are used, as the values have no common scale.
 fn verified(pool: &Pool, prices: &[f64], ends: &[f64], findings: &mut Findings) -> bool {
     let curves = pool.curves().iter();
     let powers = curves.map(|curve| curve.smooth_power(pool.servers()));
@@ -247,7 +246,6 @@ pub fn cost(pool: &Pool, quantity: Quantity, ends: &[f64]) -> f64 {
     }
 }
 
-/// Checks the claim that the cost is at most this fraction above the minimum.
 fn gap(evidence: &Evidence, claim: &Claim, pool: &Pool, ends: &[f64]) -> Result<(), String> {
     let (value, Evidence { prices, rents, .. }) = (claim.value, evidence);
     let cost = cost(pool, pool.objective().quantity(), ends);

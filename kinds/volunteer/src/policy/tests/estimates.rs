@@ -1,7 +1,7 @@
 #![allow(clippy::unwrap_used)]
 use super::*;
 
-/// Compares the result with direct counting, and checks that only the order of turnarounds matters.
+/// This also checks that only the order of turnarounds matters.
 #[test]
 fn percentiles_match_direct_counting() {
     let mut stream = Streams::new(5, 0).arrivals;

@@ -211,7 +211,7 @@ impl Bound {
             .map(|i| packing.max_jobs_alone(i))
             .collect();
         Bound {
-            knapsack: Knapsack::new(packing).at_most(STEPS),
+            knapsack: Knapsack::new(packing, STEPS),
             values: vec![0; most.len()],
             bounds: most.clone(),
             most,

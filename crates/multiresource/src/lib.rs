@@ -1,9 +1,8 @@
-//! This crate contains everything that is needed to run, to check and to simulate a policy for
-//! multiresource jobs. It does not depend on the crates that are used to make a policy, so the
-//! checker cannot know how the policy was found.
+//! This crate runs, checks and simulates policies for multiresource jobs. It does not depend on the
+//! crates that make a policy, so the checker cannot know how the policy was found.
 //!
-//! - A [`Workload`](workload::Workload) is a list of job types with the server that is used for
-//!   them. A [`Fleet`](workload::Fleet) can have more than one server.
+//! - A [`Workload`](workload::Workload) is a list of job types and their server. A
+//!   [`Fleet`](workload::Fleet) can have more than one server.
 //! - A rule implements [`Policy`](policy::Policy). It reacts to each [`Event`](policy::Event) by
 //!   starting jobs on a [`System`](policy::System), which checks that they fit.
 //! - A policy file ([`artifact::Artifact`]) contains a rule and the claims about it. If it is

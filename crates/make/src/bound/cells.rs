@@ -7,7 +7,7 @@ use num_traits::ToPrimitive;
 
 use super::BoundError;
 use synth_multiresource::artifact::Objective;
-use synth_multiresource::bound::{BoundCertificate, Costs, Layout, TypeRates, pooled};
+use synth_multiresource::bound::{BoundCertificate, Layout, TypeRates, exact_costs, pooled};
 use synth_multiresource::workload::Fleet;
 
 /// The amount by which each condition must be satisfied. It is greater than the tolerance of the
@@ -35,7 +35,7 @@ pub fn by_cells(
     preempts: bool,
     mut rows: usize,
 ) -> Result<(f64, BoundCertificate), BoundError> {
-    let (costs, rates) = Costs::new(fleet, objective)?;
+    let (costs, rates) = exact_costs(fleet, objective)?;
     let schedules = pooled(fleet, BoundCertificate::MAX_SCHEDULES);
     let schedules = schedules.ok_or(BoundError::Large(rows))?;
     let mut layout = refined(fleet, &schedules, preempts, rows)?;
@@ -101,7 +101,7 @@ fn refined(
 /// size.
 fn solve(
     layout: &Layout,
-    costs: &Costs,
+    costs: &[BigRational],
     rates: &TypeRates<BigRational>,
     rows: usize,
 ) -> Result<Vec<f64>, BoundError> {
@@ -115,11 +115,7 @@ fn solve(
         arrivals: scaled(arrivals),
         service: scaled(service),
     };
-    let costs = costs
-        .weights
-        .iter()
-        .map(|w| number(&(w / &costs.divisor)) / unit);
-    let costs: Vec<f64> = costs.collect();
+    let costs: Vec<f64> = costs.iter().map(|cost| number(cost) / unit).collect();
     let margin = MARGIN * costs.iter().copied().fold(f64::INFINITY, f64::min);
     let conditions = conditions(layout, &rates, &costs, margin);
     let values = match conditions.len() > rows {
@@ -160,7 +156,7 @@ fn conditions(
             is_of_bound: row.started.is_none() && row.growing_type.is_none(),
             least: match (row.started, row.growing_type) {
                 (None, None) => {
-                    let jobs = row.state.jobs.iter().zip(costs);
+                    let jobs = row.jobs.iter().zip(costs);
                     -jobs.map(|(q, c)| *q as f64 * c).sum::<f64>()
                 }
                 (None, Some(j)) => margin - costs[j],

@@ -162,11 +162,11 @@ impl Contender {
         }
         let plans = match self {
             Contender::Rule(rule, _) => rule.information != Information::Means,
-            Contender::Backfilling(_) | Contender::External(_) => true,
             Contender::Policy(policy) => {
                 let looks = (**policy).clone().job_order_mut().is_some();
                 policy.needs_limits() || looks && fleet.envelope().has_limits()
             }
+            _ => true,
         };
         match (self, fleet.envelope().size_information()) {
             _ if !plans => Information::Means,
@@ -187,11 +187,10 @@ impl Contender {
         let is_one = fleet.is_one_server();
         match self {
             Contender::Rule(rule, None) if !is_one && rule.is_for_fleet => {
-                let others = "first-fit, fcfs and best-fit".into();
                 let unsuitable = |why| Failure::Unsuitable {
                     rule: rule.name,
                     why,
-                    others,
+                    others: "first-fit, fcfs and best-fit".into(),
                 };
                 rule.rule(fleet, None).map_err(unsuitable)
             }
@@ -252,9 +251,8 @@ impl Contender {
     }
 
     fn unsuitable(&self, why: Unsuitable, can: impl Fn(&Self) -> bool) -> Failure {
-        let others = NAMED_RULES
-            .iter()
-            .filter(|rule| can(&Contender::from(*rule)));
+        let rules = NAMED_RULES.iter();
+        let others = rules.filter(|rule| can(&Contender::from(*rule)));
         let names: Vec<&str> = others.map(|rule| rule.name).collect();
         Failure::Unsuitable {
             rule: self.name(),
@@ -282,8 +280,7 @@ impl Contender {
         }
     }
 
-    /// Simulates it on one server; see [`simulate`](super::simulate) and
-    /// [`Contender::simulate_on`].
+    /// Simulates it on one server; see [`simulate`](super::simulate).
     pub fn simulate(
         &self,
         workload: &Workload,
@@ -300,7 +297,7 @@ impl Contender {
         settings: &Settings,
         mut progress: impl FnMut(Progress),
     ) -> Result<Run, Failure> {
-        let mut simulation = self.begin_on(fleet, settings)?;
+        let mut simulation = Simulation::new(fleet, &*self.build_policy(fleet)?, settings);
         let settings = match self {
             Contender::External(rule) if rule.runs_in_turn() => &Settings {
                 in_turn: true,
@@ -309,19 +306,6 @@ impl Contender {
             _ => settings,
         };
         Ok(simulation.run(settings, &mut progress)?)
-    }
-
-    /// Starts a simulation on a fleet. It fails if the rule cannot serve the fleet.
-    pub fn begin_on<'w>(
-        &self,
-        fleet: &'w Fleet,
-        settings: &Settings,
-    ) -> Result<Simulation<'w>, Failure> {
-        Ok(Simulation::new(
-            fleet,
-            &*self.build_policy(fleet)?,
-            settings,
-        ))
     }
 }
 
@@ -340,11 +324,8 @@ fn find(
         let known: Vec<&str> = names.iter().chain(aliases).copied().collect();
         let near = nearest(name, &known);
         let meant = near.map_or(String::new(), |near| format!(" (did you mean `{near}`?)"));
-        let names = names.join(", ");
-        format!(
-            "there is no rule `{name}`{scope}{meant}; the rules are {names}, and {}",
-            Backfilling::NAMES
-        )
+        let (names, others) = (names.join(", "), Backfilling::NAMES);
+        format!("there is no rule `{name}`{scope}{meant}; the rules are {names}, and {others}")
     })
 }
 

@@ -5,8 +5,8 @@ use synth_simulation::{
     Arrivals, Batches, Modulated, Process, RandomStream, Sampler, numbers, weights,
 };
 
-/// Returns the arrivals of a workload from time 0 on. All of the types are drawn as one process if
-/// all of them are Poisson processes or there is a common modulation.
+/// Returns the arrivals of a workload from time 0 on. All types are drawn as one process if they
+/// are Poisson processes or there is a common modulation.
 pub(super) fn arrivals(workload: &Workload, stream: RandomStream) -> Arrivals {
     let types = workload.types().iter();
     if workload.is_poisson() {
@@ -20,12 +20,8 @@ pub(super) fn arrivals(workload: &Workload, stream: RandomStream) -> Arrivals {
 }
 
 fn flow(common: &CommonModulation) -> Modulated {
-    let rates = common.relative_factors();
-    Modulated::new(
-        rates,
-        &rows(&common.switching),
-        &common.stationary_distribution(),
-    )
+    let (rates, initial) = (common.relative_factors(), common.stationary_distribution());
+    Modulated::new(rates, &rows(&common.switching), &initial)
 }
 
 /// Returns the mean rate of the batches and their distribution, or the rate of single jobs.
@@ -48,10 +44,10 @@ fn batches(job_type: &JobType) -> (f64, Option<Batches>) {
 }
 
 fn process(job_type: &JobType) -> Process {
-    let poisson = || Process::Renewal(Sampler::Exponential(1.0 / job_type.arrival_rate()));
     match job_type.arrivals() {
-        ArrivalProcess::Poisson { .. } => poisson(),
-        _ if job_type.is_poisson() => poisson(),
+        _ if job_type.is_poisson() => {
+            Process::Renewal(Sampler::Exponential(1.0 / job_type.arrival_rate()))
+        }
         ArrivalProcess::Renewal {
             interarrival,
             batch,
@@ -63,10 +59,14 @@ fn process(job_type: &JobType) -> Process {
             let initial = job_type.arrivals().stationary_distribution();
             Process::Modulated(Modulated::new(numbers(rates), &rows(switching), &initial))
         }
-        ArrivalProcess::Batches { .. } => match batches(job_type) {
-            (rate, Some(batches)) => Process::Batches(batches, Sampler::Exponential(1.0 / rate)),
-            (_, None) => poisson(),
-        },
+        ArrivalProcess::Batches { .. } | ArrivalProcess::Poisson { .. } => {
+            let (rate, batches) = batches(job_type);
+            let interarrival = Sampler::Exponential(1.0 / rate);
+            match batches {
+                Some(batches) => Process::Batches(batches, interarrival),
+                None => Process::Renewal(interarrival),
+            }
+        }
     }
 }
 

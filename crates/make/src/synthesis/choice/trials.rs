@@ -224,10 +224,10 @@ impl<'a> Trials<'a> {
         let settings = self.settings(events, replications);
         let (mut simulation, before) = match underway.take() {
             Some(underway) => underway,
-            None => (
-                Contender::from(policy.clone()).begin_on(self.fleet, &settings)?,
-                0,
-            ),
+            None => {
+                let rule = Contender::from(policy.clone()).build_policy(self.fleet)?;
+                (Simulation::new(self.fleet, &*rule, &settings), 0)
+            }
         };
         let run = simulation.run(&settings, &mut |_| ())?;
         let simulated = run.events - before;

@@ -34,9 +34,8 @@
 //! ```
 //!
 //! Source: Z. Chen, I. Grosof, B. Berg: Improving Multiresource Job Scheduling with Markovian
-//! Service Rate Policies. Proc. ACM Meas. Anal. Comput. Syst. 9(2), 2025 ("the MSR paper"); the
-//! same authors: Improving Nonpreemptive Multiserver Job Scheduling with Quickswap, 2025 ("the
-//! Quickswap paper").
+//! Service Rate Policies. POMACS 9(2), 2025 ("the MSR paper"); the same authors: Improving
+//! Nonpreemptive Multiserver Job Scheduling with Quickswap, 2025 ("the Quickswap paper").
 
 pub mod artifact;
 pub mod bound;

@@ -16,8 +16,7 @@ use synth_core::document::DocumentError;
 pub struct BoundCertificate {
     /// Whether the bound is also valid for policies with preemption.
     pub preempts: bool,
-    /// For each type (K), each number of jobs below this one has its own coordinate, and all larger
-    /// numbers share one.
+    /// For each type (K), the number of jobs from which on all numbers share one coordinate.
     pub exact: Vec<u32>,
     /// The unknowns of [`Layout`] are `values` times two to this power \[time²\].
     pub exponent: i32,
@@ -58,8 +57,7 @@ pub(super) fn unsupported(why: impl Into<String>) -> CertificateError {
     CertificateError::Unsupported(why.into())
 }
 
-/// Returns the exact cost rate of a job of each type (K), so that the mean cost is the objective
-/// (Little), and the rates of all types.
+/// Returns the costs of [`costs`](super::costs) as fractions, and the rates of all types.
 ///
 /// # Errors
 /// If the arrivals are not Poisson, the sizes are not exponential, there is a start latency, or the
@@ -105,8 +103,7 @@ fn dominant_share(job: &JobType, resources: &[Resource]) -> BigRational {
     shares.max().unwrap_or_else(BigRational::zero) * BigInt::from(job.nodes())
 }
 
-/// Returns the schedules of all servers pooled into one; `None` if there are more than `most`, or
-/// the total capacity overflows.
+/// Returns the schedules of [`Packing::pooled`], or `None` if there are more than `most`.
 pub fn pooled(fleet: &Fleet, most: usize) -> Option<Vec<Vec<u32>>> {
     let found = enumerate(&Packing::pooled(fleet)?, most);
     found.complete.then_some(found.schedules)
@@ -146,9 +143,8 @@ impl BoundCertificate {
         self.proved(&layout, &costs, &rates)
     }
 
-    /// Returns the minimum of cost plus drift over all states, if all other constraints hold. All
-    /// terms are multiples of the same quantum: the rates are integers over `unit`, and V is an
-    /// integer times two to the power `exponent`.
+    /// Returns the minimum of cost plus drift over all states, if all other constraints hold. The
+    /// rates are integers over `unit`, and V is an integer times two to the power `exponent`.
     fn proved(
         &self,
         layout: &Layout,
@@ -198,7 +194,7 @@ impl BoundCertificate {
     }
 }
 
-/// The range of the exponents of doubles. Larger powers would be slow to compute.
+/// Larger powers than those of doubles would be slow to compute.
 const EXPONENTS: std::ops::RangeInclusive<i32> = -1200..=1200;
 
 /// Returns a double that is not greater than the fraction, but at least 0, like every mean.

@@ -19,9 +19,8 @@ pub enum Proof {
 }
 
 impl Proof {
-    /// Returns the lower bound that it proves for this fleet \[time\].
-    ///
-    /// If a policy knows more than the type of a job, only the bound of [`Proof::Sizes`] is valid.
+    /// Returns the lower bound that it proves for this fleet \[time\]. If a policy knows more than
+    /// the type of a job, only the bound of [`Proof::Sizes`] is valid.
     pub fn check(
         &self,
         fleet: &Fleet,
@@ -29,7 +28,7 @@ impl Proof {
         preemption: Preemption,
     ) -> Result<f64, CertificateError> {
         match self {
-            // A bound for policies with preemption is also valid for all of the other policies.
+            // A bound for policies with preemption is also valid for all other policies.
             Proof::Potential(own) if own.preempts || preemption == Preemption::None => {
                 own.check(fleet, objective)
             }

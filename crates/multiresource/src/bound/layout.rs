@@ -31,7 +31,6 @@ pub struct TypeRates<N> {
 
 /// The type of coefficients: doubles for the linear program, integers for the check.
 pub trait Number: Clone + NumRef + Neg<Output = Self> + FromPrimitive {
-    /// Converts an integer.
     fn whole(value: i64) -> Self {
         Self::from_i64(value).expect("both types can represent it")
     }
@@ -44,8 +43,7 @@ impl Number for BigInt {}
 ///
 /// The unknowns are the K(K+1)/2 coefficients of the quadratic form, row by row starting at the
 /// diagonal (off-diagonal terms count twice), then the 1 + K coefficients of an affine function for
-/// each cell and, without preemption, for each schedule. The coefficients of the exact counts are
-/// not used.
+/// each cell and, without preemption, schedule. The coefficients of the exact counts are not used.
 #[derive(Clone, Debug)]
 pub struct Layout {
     schedules: Vec<Schedule>,

@@ -29,8 +29,7 @@ pub struct PriceCut {
     pub types: Vec<usize>,
     /// Value of a job of each of them on each server that it runs on, > 0.
     pub values: Vec<f64>,
-    /// The maximum value of a server of each shape of the fleet with only these types, in units of
-    /// the resources of that fleet.
+    /// The maximum value of a server of each shape, with the shapes and units of [`Fleet::only`].
     pub servers: Vec<ShapeValue>,
     /// The factor of the inequality in the combination, ≥ 0.
     pub weight: f64,
@@ -119,8 +118,7 @@ impl PriceCut {
     }
 }
 
-/// Returns the lower bound on the mean cost that these inequalities prove \[time\]; without them,
-/// it is the cost of jobs that never wait.
+/// Returns the lower bound that these inequalities prove \[time\]; without them, no job waits.
 pub fn check_prices(
     cuts: &[PriceCut],
     fleet: &Fleet,
@@ -152,10 +150,8 @@ pub fn check_prices(
     Err(CertificateError::Prices(why.into()))
 }
 
-/// Returns the cost rate of a job per type (K), so that the mean cost is the objective (Little).
-///
-/// # Errors
-/// If the objective is a percentile.
+/// Returns the cost rate of a job per type (K), so that the mean cost is the objective (Little). It
+/// is an error if the objective is a percentile.
 pub fn costs(workload: &Workload, objective: Objective) -> Result<Vec<f64>, CertificateError> {
     let rates = workload.types().iter().map(JobType::arrival_rate);
     match objective {

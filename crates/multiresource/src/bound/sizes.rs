@@ -7,7 +7,7 @@ use synth_queues::distribution::SizeDistribution;
 struct Priced<'a> {
     rate: f64,
     cost: f64,
-    /// The work that is done per unit of time while the job is running, at most 1.
+    /// The work per unit of time while the job is running, at most 1.
     speed: f64,
     size: &'a SizeDistribution,
 }
@@ -18,15 +18,15 @@ struct Arriving {
     r: f64,
     /// The rate of the squared work.
     squares: f64,
-    /// The rate of the squared work divided by the speed of the job.
+    /// The rate of the squared work divided by the speed.
     alone: f64,
     /// The rate of the work of the jobs that are not truncated.
     load: f64,
 }
 
-/// Returns the lower bound on the long-run mean cost that these prices prove \[time\]. It holds for
-/// all policies, with or without preemption, even if they know the sizes of the jobs that have
-/// arrived. The value of the servers is not checked.
+/// Returns the lower bound on the long-run mean cost that these prices prove \[time\] for all
+/// policies, with or without preemption, even if they know the sizes of the jobs that have arrived.
+/// The value of the servers is not checked.
 ///
 /// # Theory
 /// Let a job of work `X_i = v_i S_i` cost c_i per unit of time, and `Σ_i v_i u_i ≤ 1` for all
@@ -53,8 +53,7 @@ struct Arriving {
 /// the martingale of the arrivals vanishes too. If the mean cost is infinite, then any bound is
 /// valid. Therefore, the bound is for the upper limit of the averages.
 ///
-/// The integral is bounded from below: an interval is divided until its upper and lower bounds
-/// agree to this relative tolerance.
+/// An interval of the integral is divided until its upper and lower bounds agree to this tolerance.
 ///
 /// # Errors
 /// If the arrivals are not Poisson, the types are not in the fleet, or a size distribution has no

@@ -2,10 +2,8 @@ use std::ops::{Add, Mul, Sub};
 
 use super::Packing;
 
-/// A depth-first walk over the schedules of one server, for branch and bound.
-///
-/// In each step, the next of the `items` is added with the largest number of jobs that fit, or one
-/// job of the last item is removed if this is promising.
+/// A depth-first walk over the schedules of one server, for branch and bound. A step adds the next
+/// of the `items` with the largest number of jobs that fit, or removes one job of the last item.
 #[derive(Clone, Debug)]
 pub struct DepthFirst<N> {
     pub(super) packing: Packing,
@@ -49,8 +47,7 @@ where
         }
     }
 
-    /// Returns to the empty server, which costs `left`.
-    pub fn restart(&mut self, left: N) {
+    pub(super) fn restart(&mut self, left: N) {
         self.taken.clear();
         self.free.copy_from_slice(self.packing.capacity());
         (self.value, self.left) = (N::from(0), left);
@@ -89,8 +86,7 @@ where
         false
     }
 
-    /// Writes the fixed counts by type.
-    pub fn write(&self, schedule: &mut [u32]) {
+    pub(super) fn write(&self, schedule: &mut [u32]) {
         schedule.fill(0);
         for (item, (count, ..)) in self.items.iter().zip(&self.taken) {
             schedule[item.job_type] = *count;

@@ -82,8 +82,7 @@ mod tests {
         Workload::read(path.as_ref()).unwrap().workload
     }
 
-    /// The numbers are given in appendix J and in section 7 of the MSR paper, from an independent
-    /// enumeration.
+    /// The numbers are given in appendix J and in section 7 of the MSR paper.
     #[test]
     fn counts_of_schedulable_sets() {
         for (name, schedules, maximal) in [("vms", 10_901, 408), ("section7", 20, 7)] {

@@ -6,8 +6,7 @@ use super::depth_first::{DepthFirst, Item};
 /// Surrogate prices of the resources combine the constraints into a single one. A branch is pruned
 /// if Dantzig's bound for the fractional knapsack (Operations Research 5, 1957) shows that it
 /// cannot improve the value by at least 1, since the values are integers. Each search starts with
-/// the last prices, adjusted where that lowers the bound at the root. Only [`Knapsack::new`]
-/// allocates.
+/// the last prices, adjusted if that lowers the bound at the root. Only `new` allocates.
 #[derive(Clone, Debug)]
 pub struct Knapsack {
     /// The share of each resource that a job of each type uses (R × K).
@@ -51,8 +50,7 @@ const TURN: f64 = 1.3;
 const LEAST: f64 = 1e-3;
 
 impl Knapsack {
-    /// Creates the solver for one server. After `steps` steps, a search returns the best schedule
-    /// so far.
+    /// Creates the solver; a search returns the best schedule so far after `steps` steps.
     pub fn new(packing: &Packing, steps: usize) -> Self {
         let resources = packing.capacity().len();
         let of_one = |j| (0..packing.types()).map(|i| packing.share(i, j)).collect();
@@ -67,7 +65,6 @@ impl Knapsack {
     /// Replaces the schedule `best`, which must be within the bounds, by the best one; returns
     /// whether it has been improved. If all jobs within the bounds fit together, they are the best
     /// schedule. Otherwise, a schedule of the same value is not replaced.
-    ///
     /// There is a value and a bound for each type; the sum of the values must be less than 2^53.
     pub fn improve(&mut self, values: &[u64], bounds: &[u32], best: &mut [u32]) -> bool {
         if self.walk.packing.fits(bounds) {

@@ -1,7 +1,6 @@
 //! Schedules `u`, the schedulable set `S = {u ∈ Z₊^K : u·D ≤ P}`, and the fluid bound on the load.
 //!
-//! Source: Chen, Grosof, Berg, "Improving Multiresource Job Scheduling with Markovian Service Rate
-//! Policies", POMACS 9(2), 2025 ("the MSR paper" throughout), §3.1 and eq. (3).
+//! Source: §3.1 and eq. (3) of the MSR paper (see the [crate](crate)).
 
 mod depth_first;
 mod enumeration;
@@ -108,14 +107,12 @@ impl Packing {
         schedule.len() == self.types() && self.fits_in(schedule, &self.capacity)
     }
 
-    /// Returns whether a schedule fits into the free capacity (R).
-    pub fn fits_in(&self, schedule: &[u32], free: &[u64]) -> bool {
+    pub(crate) fn fits_in(&self, schedule: &[u32], free: &[u64]) -> bool {
         let mut free = free.iter().enumerate();
         free.all(|(j, free)| self.used(schedule, j) <= u128::from(*free))
     }
 
-    /// Returns how many jobs of type `i` fit on the empty server.
-    pub fn max_jobs_alone(&self, i: usize) -> u32 {
+    pub(crate) fn max_jobs_alone(&self, i: usize) -> u32 {
         self.max_jobs_in(i, &self.capacity)
     }
 

@@ -8,11 +8,10 @@ use synth_core::number::Decimal;
 const VISITS: u32 = 200_000;
 
 /// Returns the smallest amount of resource j that changes the schedulable set if it is added to
-/// each server of shape h. If there are many schedules, it may not be the smallest.
-///
-/// It is a whole number for a counted resource, otherwise at least a hundredth of the capacity. If
-/// no amount changes anything, it is one unit or a hundredth, respectively. `None` if no type
-/// demands the resource or the shape has none.
+/// each server of shape h. If there are many schedules, it may not be the smallest. It is a whole
+/// number for a counted resource, otherwise at least a hundredth of the capacity. If no amount
+/// changes anything, it is one unit or a hundredth, respectively. `None` if no type demands the
+/// resource or the shape has none.
 pub fn smallest_step(fleet: &Fleet, h: usize, j: usize) -> Option<Decimal> {
     let capacity = fleet.shapes()[h].capacity()[j];
     let unit = unit(fleet, j).filter(|_| !capacity.is_zero())?;
@@ -69,9 +68,8 @@ fn is_counted(fleet: &Fleet, h: usize, j: usize) -> bool {
 
 /// A search for the smallest load of resource j that exceeds its capacity.
 struct Walk<'a> {
-    /// The demands in units (K × R) of the types that need resource j, sorted by this demand
-    /// relative to the other resources. The last types are counted up first, because they soon
-    /// exceed the capacity.
+    /// The demands (K × R) of the types that need resource j, sorted by this demand relative to the
+    /// other resources. The last types are counted up first, because they soon exceed the capacity.
     demands: Vec<&'a [u64]>,
     j: usize,
     /// The smallest excess over the capacity.
@@ -163,19 +161,16 @@ mod tests {
 
     #[test]
     fn steps_by_hand() {
-        // The number of cores must be an integer.
         assert_eq!(step("cpu: 8", &["cpu: 1"]), 1.0);
         assert_eq!(step("cpu: 8", &["cpu: .5"]), 1.0);
         // Jobs of 8 and 12 GiB use multiples of 4, so the next load is 132 after both 128 and 130.
         assert_eq!(step("mem: 128", &["mem: 8", "mem: 12"]), 4.0);
         assert_eq!(step("mem: 130", &["mem: 8", "mem: 12"]), 2.0);
-        // The share of a machine can be any number. There is space for three of these jobs, and
-        // four of them need 1.2.
+        // The share of a machine can be any number; four of these jobs need 1.2.
         assert!((step("share: 1", &["share: .3"]) - 0.2).abs() < 1e-12);
         assert_eq!(step("gpu: 1", &["gpu: 1"]), 1.0);
-        // There are only enough cores for two jobs, so that more memory does not help.
+        // With cores for only two jobs, more memory does not help. Three jobs need 12 GiB.
         assert_eq!(step("mem: 10, cpu: 2", &["mem: 4, cpu: 1"]), 1.0);
-        // There are enough cores for three jobs, which need 12 GiB.
         assert_eq!(step("mem: 10, cpu: 3", &["mem: 4, cpu: 1"]), 2.0);
     }
 }

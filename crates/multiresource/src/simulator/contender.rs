@@ -121,8 +121,7 @@ impl Contender {
         Ok(Contender::Rule(rule, parameter_of(rule, parameter)?))
     }
 
-    /// Parses a rule for a fleet. If the fleet has several servers, the rule must be one that pools
-    /// them.
+    /// Parses a rule for a fleet, which must pool the servers if there are several.
     pub fn named(text: &str, fleet: &Fleet) -> Result<Self, String> {
         if fleet.is_one_server() || text.contains('+') || added(text).is_some() {
             return Contender::parse(text);
@@ -179,10 +178,8 @@ impl Contender {
         }
     }
 
-    /// Builds the rule for a fleet.
-    ///
-    /// # Errors
-    /// If the rule cannot serve the fleet, with the reason and the rules that can.
+    /// Builds the rule for a fleet. If it cannot serve the fleet, the error contains the reason and
+    /// the rules that can.
     pub fn build_policy(&self, fleet: &Fleet) -> Result<Box<dyn Policy>, Failure> {
         let is_one = fleet.is_one_server();
         match self {
@@ -218,10 +215,8 @@ impl Contender {
         }
     }
 
-    /// Returns its settings in a policy file for this fleet.
-    ///
-    /// # Errors
-    /// If the rule cannot serve the fleet, or policy files do not support it.
+    /// Returns its settings in a policy file for this fleet. It is an error if the rule cannot
+    /// serve the fleet, or policy files do not support it.
     pub fn settings(&self, fleet: &Fleet) -> Result<Family, Failure> {
         if !fleet.devices().is_empty() {
             return Err(Failure::Servers(

@@ -29,8 +29,7 @@ enum Limits {
 }
 
 impl CompletionTimes {
-    /// Creates an empty calendar with the distributions of the sizes and limits.
-    pub fn new(workload: &Workload) -> Self {
+    pub(super) fn new(workload: &Workload) -> Self {
         let types = workload.types();
         CompletionTimes {
             sizes: types.iter().map(|t| Sampler::of(t.size())).collect(),
@@ -52,7 +51,7 @@ impl CompletionTimes {
     /// Adds a job of type i; its size \[time\] is drawn if it is NaN. The start latency and the
     /// limit are drawn from the same stream, so that they do not depend on the policy.
     #[inline(always)]
-    pub fn arrive(
+    pub(super) fn arrive(
         &self,
         i: usize,
         now: f64,
@@ -76,17 +75,17 @@ impl CompletionTimes {
     }
 
     /// Returns the time of the next end, or infinity.
-    pub fn next(&mut self, system: &System) -> f64 {
+    pub(super) fn next(&mut self, system: &System) -> f64 {
         self.calendar.next(|end, slot| is_due(system, end, slot))
     }
 
     /// Removes the job that ends next, and returns its slot.
-    pub fn take(&mut self) -> Option<u32> {
+    pub(super) fn take(&mut self) -> Option<u32> {
         self.calendar.take()
     }
 
     /// Adds the jobs that the policy has started.
-    pub fn follow(&mut self, system: &System) {
+    pub(super) fn follow(&mut self, system: &System) {
         for action in system.actions() {
             if let Action::Start(_, job) = action
                 && let Some(end) = system.ends_at(job.slot)
@@ -99,7 +98,7 @@ impl CompletionTimes {
     }
 
     /// Checks that the running jobs are exactly the ones with known ends.
-    pub fn audit(&self, system: &mut System) {
+    pub(super) fn audit(&self, system: &mut System) {
         let mut known = vec![0; system.types()];
         let ends = self.calendar.ends().filter(|(end, _)| !end.is_nan());
         let due = ends.filter(|(end, slot)| is_due(system, *end, *slot));
@@ -160,7 +159,6 @@ mod tests {
         system.start(0);
         system.start(0);
         assert_eq!(follow(&mut system, &mut calendar), 12.0);
-        // If a job is stopped and started again in one decision, nothing changes.
         system.advance(11.0);
         system.stop(0);
         system.start(0);

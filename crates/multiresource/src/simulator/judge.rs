@@ -115,7 +115,7 @@ impl ClaimMeter<Quantity> for Judge<'_> {
             }
             Measure::Nothing(_) => None,
         }?;
-        // Check that the run is long enough for the correlation time of the queue in the claim.
+        // The run must be long enough for the correlation time of the queue in the claim.
         let (number, jobs) = match of_type {
             Some((_, measured)) => (measured.mean_number, measured.completions),
             None => (run.mean_number, u64::MAX),
@@ -187,8 +187,7 @@ pub fn as_analysed(artifact: &Artifact, policy: &Family) -> Family {
     }
 }
 
-/// Returns whether the percentile itself is compared with the run. Otherwise, the fraction of the
-/// jobs that take longer is compared.
+/// Returns whether the percentile is compared with the run, not the fraction of longer jobs.
 fn is_measured(claim: &Claim) -> bool {
     claim.job_type.is_none() || claim.method == Method::Simulated
 }

@@ -166,7 +166,7 @@ fn wastage(workload: &Workload, own: Columns, sample: &Sample) -> Vec<f64> {
     wasted.collect()
 }
 
-/// Converts the fractions of the envelope to fractions of the resources of all servers.
+/// Converts fractions of the envelope to fractions of all servers.
 pub(super) fn of_all_servers(run: &mut Run, fleet: &Fleet) {
     let own = &mut run.own;
     let resources = fleet.envelope().resources().iter().enumerate();

@@ -33,10 +33,8 @@ use crate::workload::{Fleet, JobType, Workload};
 use engine::{Engine, counters};
 use synth_simulation::{FromAbove, JobClass, Streams, go_on, results};
 
-/// Simulates a policy on one server, and calls `progress` from time to time.
-///
-/// # Errors
-/// If the policy makes a decision that is not possible.
+/// Simulates a policy on one server, and calls `progress` from time to time. It is an error if the
+/// policy makes a decision that is not possible.
 pub fn simulate<P: Policy>(
     workload: &Workload,
     policy: P,
@@ -92,8 +90,8 @@ impl<'w> Simulation<'w> {
         }
     }
 
-    /// Continues until there is a reason to stop, and returns the measurements since the start. The
-    /// events are counted since the start, too.
+    /// Continues until there is a reason to stop. The events and results are counted from the
+    /// start.
     pub fn run(
         &mut self,
         settings: &Settings,

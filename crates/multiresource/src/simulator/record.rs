@@ -20,11 +20,10 @@ const WITHIN: f64 = 12_000.0;
 const LENGTH: [f64; 2] = [50.0, 600.0];
 const RUNS: f64 = 2.0;
 
-/// Records what a policy does in a stretch of a run from an empty system.
-///
-/// The stretch only depends on the fleet and the seed: it ends at the time with the largest backlog
-/// if every job has the mean size of its type and the servers are always fully used. `None` if the
-/// policy cannot run here.
+/// Records what a policy does in a stretch of a run from an empty system. The stretch only depends
+/// on the fleet and the seed: it ends at the time with the largest backlog if every job has the
+/// mean size of its type and the servers are always fully used. `None` if the policy cannot run
+/// here.
 pub fn recorded(policy: &Contender, fleet: &Fleet, seed: u64) -> Option<Stretch> {
     let rule = policy.build_policy(fleet).ok()?;
     let classes = classes_of_fleet(fleet);

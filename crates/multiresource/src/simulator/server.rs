@@ -21,8 +21,7 @@ pub struct Server {
 /// The next event at a server.
 #[derive(Clone, Copy)]
 pub enum PendingEvent {
-    /// A memoryless event: a clock, or the end of a job of exponential size. It contains the
-    /// [`Server::rates`].
+    /// A memoryless event with the [`Server::rates`]: a clock, or the end of an exponential size.
     Ring([f64; 2]),
     /// The end of a job of known size.
     End,
@@ -61,7 +60,7 @@ impl Server {
         server
     }
 
-    /// Creates a server from an existing system, in which the sizes of all of the jobs are known.
+    /// Creates a server from an existing system in which the sizes of all jobs are known.
     pub fn resume(system: System, policy: Box<dyn Policy>, service: &mut RandomStream) -> Self {
         let mut server = Server {
             system,
@@ -74,8 +73,13 @@ impl Server {
         server
     }
 
-    /// Returns the rate of the clocks and of all memoryless events \[1/time\]. If the ends are not
-    /// known, the latter includes an upper bound on the rate of the completions.
+    /// Returns a copy of the rule in its present state.
+    pub fn policy(&self) -> Box<dyn Policy> {
+        self.policy.clone()
+    }
+
+    /// Returns the rate of the clocks and of all memoryless events \[1/time\]. The latter may
+    /// include an upper bound on the rate of the completions.
     #[inline(always)]
     pub fn rates(&self) -> [f64; 2] {
         let [clocks, running] = self.system.rates();
@@ -220,8 +224,7 @@ impl Server {
         Some(self.system.complete_slot(slot, now))
     }
 
-    /// Tells the rule about an event after which there are more at the same time, so that it does
-    /// not decide yet.
+    /// Tells the rule about an event, but does not let it decide yet.
     pub fn note(&mut self, event: Event) {
         self.policy.note(event, &mut self.system);
     }
@@ -246,7 +249,7 @@ impl Server {
     }
 }
 
-/// Returns the clock at a point that is drawn uniformly below the total rate of the clocks.
+/// Returns the clock at a point below the total rate of the clocks.
 fn ring(system: &System, mut point: f64) -> Option<Event> {
     let clocks = system.clocks().iter().enumerate();
     let mut running = clocks.filter(|(_, rate)| **rate > 0.0);

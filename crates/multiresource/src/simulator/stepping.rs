@@ -5,9 +5,8 @@ use crate::policy::{Event, Policy, System};
 use crate::workload::{Fleet, Workload};
 use synth_simulation::{Arrival, ArrivalBuffer, RandomStream, Streams};
 
-/// A run of a fleet in which the caller makes the decisions, with the arrivals and sizes of the
-/// simulator for the same seed and replication. Since arrivals, sizes and service have separate
-/// random streams, the arrivals and the sizes are the same for all policies.
+/// A run of a fleet in which the caller makes the decisions. Arrivals, sizes and service have
+/// separate random streams, so that arrivals and sizes are the same for all policies.
 pub struct SteppedRun {
     pub(super) server: Server,
     pub(super) coming: ArrivalBuffer,

@@ -2,20 +2,16 @@ use super::dominating::Candidate;
 use super::{Fleet, JobType, TypeAssignment};
 use synth_core::number::{Decimal, seconds_in};
 
-/// Determines the type of a job from its demand, and from its limit if several types have this
-/// demand.
+/// Determines the type of a job from its demand, and from its limit if several types have it.
 #[derive(Clone, Debug)]
 pub struct DemandClassifier {
-    /// The types of jobs on one server, and the types of gangs.
+    /// The types of jobs on one server, and of gangs.
     by_nodes: [TypeAssignment; 2],
 }
 
 impl DemandClassifier {
-    /// Creates the types of a fleet, with the given demands (K × R) in integer units, and prices of
-    /// the units, which may be empty.
-    ///
-    /// # Errors
-    /// The names of two types with the same demand and limit.
+    /// Takes the demands of a fleet's types (K × R) in integer units, and prices of the units or
+    /// none. The error contains the names of two types with the same demand and limit.
     pub fn new(fleet: &Fleet, prices: &[f64], demands: &[Vec<u64>]) -> Result<Self, [String; 2]> {
         if let Some(names) = indistinguishable_types(fleet, demands) {
             return Err(names.map(str::to_owned));
@@ -34,8 +30,7 @@ impl DemandClassifier {
     }
 
     /// Returns the type of a job with these units (R) on each server and this limit \[s\]: the
-    /// cheapest type that is sufficient. Among types of equal demand, it is the one with the
-    /// smallest limit that is not below this limit, or else with the largest one.
+    /// cheapest type that is sufficient, as for [`TypeAssignment`].
     pub fn find(&self, units: &[u64], nodes: u32, promised: f64) -> Option<usize> {
         let types = &self.by_nodes[usize::from(nodes > 1)];
         let alike = types.candidate_types(&demand(units, nodes));

@@ -36,8 +36,8 @@ impl Fleet {
         }
     }
 
-    /// Returns the fleet with only these types (ascending, at least one), without the shapes on
-    /// which none of them fits.
+    /// Returns the fleet with only these types (ascending, at least one) and the shapes that they
+    /// use.
     pub fn only(&self, types: &[usize]) -> Result<Self, DocumentError> {
         let mut document = self.record();
         let mut places = 0..;
@@ -68,11 +68,8 @@ impl Fleet {
         is_more.then(|| self.with_amount(h, j, sum).ok())?
     }
 
-    /// Returns a copy with this amount of resource j on each server of shape h, which must have
-    /// some of it.
-    ///
-    /// # Errors
-    /// If a type no longer fits.
+    /// Returns a copy with this amount of resource j, which must exist, on each server of shape h.
+    /// It is an error if a type no longer fits.
     pub fn with_amount(&self, h: usize, j: usize, amount: Decimal) -> Result<Self, DocumentError> {
         let mut document = self.record();
         let resource = &self.envelope.resources[j];
@@ -83,10 +80,8 @@ impl Fleet {
         document.fleet()
     }
 
-    /// Returns a copy with this number of servers of shape h.
-    ///
-    /// # Errors
-    /// If a type no longer fits, or the number is out of range.
+    /// Returns a copy with this number of servers of shape h. It is an error if a type no longer
+    /// fits, or the number is out of range.
     pub fn with_servers(&self, h: usize, count: u32) -> Result<Self, DocumentError> {
         let mut document = self.record();
         document.servers[h].count = Some(count);

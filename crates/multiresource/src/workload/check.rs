@@ -155,8 +155,7 @@ impl FleetDocument {
         }
     }
 
-    /// Builds one server with these resources and types from a document without faults. The faults
-    /// are integers or sums that are out of range.
+    /// Builds one server from a document without faults, unless integers or sums are out of range.
     pub(super) fn workload(
         &self,
         capacity: &[(&str, Decimal)],

@@ -10,7 +10,7 @@ use synth_core::number::Decimal;
 /// equal demand, it is the one with the smallest sufficient limit, or else with the largest limit.
 #[derive(Clone, Debug)]
 pub struct TypeAssignment {
-    /// The types, sorted by their cost, demand and limit.
+    /// Sorted by cost, demand and limit.
     types: Vec<Candidate>,
 }
 
@@ -37,8 +37,7 @@ impl TypeAssignment {
         Self::sorted(types, total)
     }
 
-    /// Creates the list from the demands (K × R, or K × (R + 1) with the number of servers),
-    /// without limits.
+    /// Creates the list without limits from the demands (K × R, or R + 1 with number of servers).
     pub fn of(demands: &[Vec<f64>], total: &[f64]) -> Self {
         let types = demands.iter().enumerate().map(|(place, demand)| Candidate {
             place,

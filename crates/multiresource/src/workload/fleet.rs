@@ -57,8 +57,8 @@ impl Shape {
         &self.capacity
     }
 
-    /// Returns one such server with the resources that it has and the types that fit (K_h), at the
-    /// rates of the whole fleet.
+    /// Returns one such server with its resources and the types that fit (K_h), at the fleet's
+    /// rates.
     pub fn server(&self) -> &Workload {
         &self.server
     }

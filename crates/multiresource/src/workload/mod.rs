@@ -2,25 +2,17 @@
 //!
 //! # Theory
 //! There are R resources with a capacity of P (R), and K types with a demand of D (K × R). The jobs
-//! of type i arrive with a mean rate of λ_i ([`ArrivalProcess`]), and the mean of their size is
-//! 1/μ_i ([`SizeDistribution`]), so the offered load, the mean number in service, is b_i = λ_i/μ_i.
-//! A schedule u is feasible if uD ≤ P (see section 3 of the MSR paper), which is computed with
-//! integers ([`JobType::units`]).
+//! of type i arrive with a mean rate of λ_i, and the mean of their size is 1/μ_i, so the offered
+//! load, the mean number in service, is b_i = λ_i/μ_i. A schedule u is feasible if uD ≤ P (see
+//! section 3 of the MSR paper), which is computed with integers ([`JobType::units`]).
 //!
 //! # The document
-//! The fields of a document are listed in `docs/reference/workload.md`. For each type, there is an
-//! `arrival_rate` of a Poisson process or a process (`arrivals`), and a `mean_size` of exponential
-//! sizes or a distribution (`size`). Distributions and processes may also be written as variants,
-//! such as `size: {erlang: {stages: 3, mean: 1}}`.
+//! The fields are listed in `docs/reference/workload.md`. Each type has an `arrival_rate` (Poisson)
+//! or a process, and a `mean_size` (exponential) or a distribution. These may also be written as
+//! variants, such as `size: {erlang: {stages: 3, mean: 1}}`.
 //!
-//! | `known` | information about a job's size on arrival, in addition to its type |
-//! |---|---|
-//! | `type` | nothing; rules that need more are rejected |
-//! | `size` | the size |
-//! | `{limit: {law: uniform, low: 1, high: 3}}` | a limit: size times a factor ≥ 1 |
-//! | `type-limit` | the `limit` of its type |
-//!
-//! By default, policies are chosen as for `type`, but rules that know sizes may be run, too.
+//! `known` is the [`SizeInformation`]. With `known: type`, rules that need more are rejected. By
+//! default, policies are chosen as for `type`, but rules that know sizes may be run, too.
 //!
 //! `start_latency` is the time from the decision to start a job to its first instruction. The job
 //! holds its resources during this time, and then for its size ([`HoldingTime`]). `modulation` is
@@ -29,11 +21,11 @@
 //!
 //! # Practice
 //! [`Fleet::read`] reads a YAML document and reports all faults. A policy file contains the same
-//! document with all defaults ([`Fleet::record`]), which is checked in the same way. If a workload
-//! is valid, then all of its types arrive, have a positive demand, and fit on an empty server.
+//! document with all defaults ([`Fleet::record`]), which is checked in the same way. All types of a
+//! valid workload arrive, have a positive demand, and fit on an empty server.
 //!
-//! A [`Workload`] is for one server, which is written as `server: {capacity: …}`. A [`Fleet`] is
-//! for one server or a list of shapes: `servers: [{name: big, count: 40, capacity: {cpu: 96}}, …]`.
+//! A [`Workload`] is for one server (`server`), a [`Fleet`] for one or for a list of shapes
+//! (`servers`).
 
 mod by_demand;
 mod change;
@@ -140,8 +132,7 @@ impl Resource {
         self.capacity
     }
 
-    /// Returns the capacity in integer units ([`JobType::units`]), at most 2^53. It is 0 if no type
-    /// demands the resource.
+    /// Returns the capacity in [integer units](JobType::units), at most 2^53; 0 without demand.
     pub fn units(&self) -> u64 {
         self.units
     }
@@ -160,8 +151,7 @@ impl JobType {
         &self.name
     }
 
-    /// Returns the number of servers g ≥ 1 that a job uses at once: 1 except for gangs, which need
-    /// a fleet.
+    /// Returns the number of servers that a job uses at once, g ≥ 1, and g > 1 only for gangs.
     pub fn nodes(&self) -> u32 {
         self.nodes
     }
@@ -188,14 +178,12 @@ impl JobType {
         &self.arrivals
     }
 
-    /// Returns whether the unmodulated arrivals are a Poisson process, in whatever form it is
-    /// written.
+    /// Returns whether the arrivals are an unmodulated Poisson process, in whatever form written.
     pub fn is_poisson(&self) -> bool {
         !self.modulated && self.arrivals.is_poisson()
     }
 
-    /// Returns whether job sizes are independent, which they are not in batches with equal sizes.
-    pub fn has_independent_sizes(&self) -> bool {
+    pub(crate) fn has_independent_sizes(&self) -> bool {
         self.arrivals.equal_size_fraction() == 0.0
     }
 
@@ -216,8 +204,8 @@ impl JobType {
         &self.holding
     }
 
-    /// Returns the promised limit on run times \[time\], > 0, if there is one. The limit of a job
-    /// that runs longer is its own run time.
+    /// Returns the promised limit on run times \[time\], > 0; for longer jobs, it is their run
+    /// time.
     pub fn limit(&self) -> Option<Decimal> {
         self.limit
     }
@@ -247,8 +235,7 @@ impl JobType {
         f64::from(self.nodes) * self.offered_load()
     }
 
-    /// Returns the offered load as a fraction, or `None` if one of the means is not a fraction
-    /// (bounded Pareto).
+    /// Returns the offered load as a fraction; `None` if a mean is no fraction (bounded Pareto).
     pub fn exact_load(&self) -> Option<BigRational> {
         Some(self.arrivals.exact_rate()? * self.holding.exact_mean()?)
     }

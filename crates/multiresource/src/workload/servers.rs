@@ -14,7 +14,7 @@ const COUNT: &str = "a whole number from 1 to 100000: write how many servers hav
 
 const MOST_DEVICES: f64 = 1e6;
 
-/// A resource of which a server does not have enough: its name, the demand and the capacity.
+/// The name of a resource, the demand and the insufficient capacity.
 type Shortfall<'a> = (&'a str, Decimal, Decimal);
 
 impl ShapeDocument {
@@ -22,8 +22,7 @@ impl ShapeDocument {
         self.name.as_deref().unwrap_or_default()
     }
 
-    /// Returns the capacity for a resource; 0 if it is not named, and `None` for a number that has
-    /// already been reported.
+    /// Returns the capacity for a resource; `None` for a number that has already been reported.
     fn known_capacity(&self, resource: &str) -> Option<Decimal> {
         let amount = self.capacity.get(resource);
         amount.map_or(Some(Decimal::ZERO), |amount| amount.map(Amount::value))
@@ -79,8 +78,7 @@ impl ShapeDocument {
 }
 
 impl FleetDocument {
-    /// Returns the fleet without the shapes on which no type fits. The others get default names in
-    /// their order.
+    /// Returns the fleet without the shapes on which no type fits; the others get default names.
     pub fn measured(mut self) -> Result<Fleet, DocumentError> {
         if !self.is_one_server() {
             let mut shapes = std::mem::take(&mut self.servers);
@@ -179,11 +177,9 @@ impl FleetDocument {
     }
 
     fn check_fit(&self, job: &JobDocument, at: &mut FaultsAt<'_>) {
-        // The closest server has the smallest number of insufficient resources, and then the
-        // smallest missing fraction of a demand.
+        // The closest server lacks the fewest resources, and then the smallest fraction (as bits).
         let missing = |(_, short): &(&ShapeDocument, Vec<Shortfall<'_>>)| {
             let part = |(_, demand, has): &Shortfall<'_>| 1.0 - has.value() / demand.value();
-            // The order of nonnegative doubles is the order of their bits.
             let most = short.iter().map(part).fold(0.0, f64::max).to_bits();
             (short.len(), most)
         };

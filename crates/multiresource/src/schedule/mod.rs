@@ -1,6 +1,6 @@
 //! Schedules `u`, the schedulable set `S = {u ∈ Z₊^K : u·D ≤ P}`, and the fluid bound on the load.
 //!
-//! Source: §3.1 and eq. (3) of the MSR paper (see the [crate](crate)).
+//! Source: §3.1 and eq. (3) of the MSR paper (see the [crate]).
 
 mod depth_first;
 mod enumeration;

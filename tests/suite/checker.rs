@@ -297,7 +297,7 @@ fn random_workload(rng: &mut Xoshiro256PlusPlus) -> Workload {
         listed(&capacity)
     );
     let workload = Workload::parse(&text, "random.yaml").unwrap().workload;
-    let fluid = synth::multiresource::schedule::Fluid::new(&workload).bound();
+    let fluid = synth::multiresource::schedule::fluid_bound(&workload);
     workload
         .scaled(rng.random_range(0.2..0.95) / fluid)
         .unwrap()

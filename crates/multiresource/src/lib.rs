@@ -1,9 +1,8 @@
-//! This crate contains everything that is needed to run, to check and to simulate a policy for
-//! multiresource jobs. It does not depend on the crates that are used to make a policy, so the
-//! checker cannot know how the policy was found.
+//! This crate runs, checks and simulates policies for multiresource jobs. It does not depend on the
+//! crates that make a policy, so the checker cannot know how the policy was found.
 //!
-//! - A [`Workload`](workload::Workload) is a list of job types with the server that is used for
-//!   them. A [`Fleet`](workload::Fleet) can have more than one server.
+//! - A [`Workload`](workload::Workload) is a list of job types and their server. A
+//!   [`Fleet`](workload::Fleet) can have more than one server.
 //! - A rule implements [`Policy`](policy::Policy). It reacts to each [`Event`](policy::Event) by
 //!   starting jobs on a [`System`](policy::System), which checks that they fit.
 //! - A policy file ([`artifact::Artifact`]) contains a rule and the claims about it. If it is
@@ -35,9 +34,8 @@
 //! ```
 //!
 //! Source: Z. Chen, I. Grosof, B. Berg: Improving Multiresource Job Scheduling with Markovian
-//! Service Rate Policies. Proc. ACM Meas. Anal. Comput. Syst. 9(2), 2025 ("the MSR paper"); the
-//! same authors: Improving Nonpreemptive Multiserver Job Scheduling with Quickswap, 2025 ("the
-//! Quickswap paper").
+//! Service Rate Policies. POMACS 9(2), 2025 ("the MSR paper"); the same authors: Improving
+//! Nonpreemptive Multiserver Job Scheduling with Quickswap, 2025 ("the Quickswap paper").
 
 pub mod artifact;
 pub mod bound;

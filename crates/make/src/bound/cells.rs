@@ -8,7 +8,7 @@ use num_traits::ToPrimitive;
 
 use super::BoundError;
 use synth_multiresource::artifact::Objective;
-use synth_multiresource::bound::{BoundCertificate, Costs, Layout, TypeRates, pooled};
+use synth_multiresource::bound::{BoundCertificate, Layout, TypeRates, exact_costs, pooled};
 use synth_multiresource::workload::Fleet;
 
 /// The margin of each condition. It exceeds the solver's tolerance, so that a solution is a proof.
@@ -30,7 +30,7 @@ pub(super) fn by_cells(
     preempts: bool,
     mut rows: usize,
 ) -> Result<(f64, BoundCertificate), BoundError> {
-    let (costs, rates) = Costs::new(fleet, objective)?;
+    let (costs, rates) = exact_costs(fleet, objective)?;
     let schedules = pooled(fleet, BoundCertificate::MAX_SCHEDULES);
     let schedules = schedules.ok_or(BoundError::Large(rows))?;
     let mut layout = refined(fleet, &schedules, preempts, rows)?;
@@ -95,7 +95,7 @@ fn refined(
 /// Returns approximate unknowns of the best function. Inside, the unit of time is the mean size.
 fn solve(
     layout: &Layout,
-    costs: &Costs,
+    costs: &[BigRational],
     rates: &TypeRates<BigRational>,
     rows: usize,
 ) -> Result<Vec<f64>, BoundError> {
@@ -109,8 +109,7 @@ fn solve(
         arrivals: scaled(arrivals),
         service: scaled(service),
     };
-    let cost = |w: &BigRational| number(&(w / &costs.divisor)) / unit;
-    let costs: Vec<f64> = costs.weights.iter().map(cost).collect();
+    let costs: Vec<f64> = costs.iter().map(|cost| number(cost) / unit).collect();
     let margin = MARGIN * costs.iter().copied().fold(f64::INFINITY, f64::min);
     let conditions = conditions(layout, &rates, &costs, margin);
     let values = match conditions.len() > rows {
@@ -151,7 +150,7 @@ fn conditions(
             is_of_bound: row.started.is_none() && row.growing_type.is_none(),
             least: match (row.started, row.growing_type) {
                 (None, None) => {
-                    let jobs = row.state.jobs.iter().zip(costs);
+                    let jobs = row.jobs.iter().zip(costs);
                     -jobs.map(|(q, c)| *q as f64 * c).sum::<f64>()
                 }
                 (None, Some(j)) => margin - costs[j],

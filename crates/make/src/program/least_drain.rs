@@ -15,7 +15,7 @@ use super::master::Master;
 use super::pricing::quiet;
 use super::problem::{Column, Problem, scaled_loads};
 use super::{Knapsack, Mix, ProgramError, Solution};
-use synth_multiresource::schedule::{Fluid, Packing, Schedule, schedule_value};
+use synth_multiresource::schedule::{Packing, Schedule, fluid_bound, schedule_value};
 use synth_multiresource::workload::Workload;
 
 const NODES_A_SCHEDULE: u64 = 100;
@@ -47,7 +47,7 @@ pub(super) fn choose(
     let known = known.iter().filter(is_optimal);
     let used = solution.mixes[0].schedules.iter().chain(known).cloned();
     let columns: Vec<Schedule> = used.chain(walked).unique().collect();
-    let (scaled, fluid) = (scaled_loads(workload), Fluid::new(workload).bound());
+    let (scaled, fluid) = (scaled_loads(workload), fluid_bound(workload));
     let Some(weights) = nearest_mix(&columns, &scaled, &centre, t * fluid) else {
         return Ok((columns, None));
     };

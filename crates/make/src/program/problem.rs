@@ -1,4 +1,4 @@
-use synth_multiresource::schedule::{Fluid, Packing, Schedule, index_of_largest};
+use synth_multiresource::schedule::{Packing, Schedule, fluid_bound, index_of_largest};
 use synth_multiresource::workload::{Fleet, JobType, Shape, Workload};
 
 pub(super) struct Problem {
@@ -95,7 +95,7 @@ fn scaled_over(sites: &[Site], offered: &[f64]) -> Vec<f64> {
 }
 
 pub(super) fn scaled_loads(workload: &Workload) -> Vec<f64> {
-    let fluid = Fluid::new(workload).bound();
+    let fluid = fluid_bound(workload);
     let scaled = |(i, job_type): (usize, &JobType)| {
         (job_type.offered_load() / fluid).max(1e-13 * f64::from(workload.most_alone(i)))
     };

@@ -3,7 +3,7 @@ use super::least_drain;
 use super::problem::{Column, Problem};
 use super::solution::{LoadCertificate, Mix, ProgramError, Solution, SolveLimits};
 use synth_core::number::format_number;
-use synth_multiresource::schedule::{Fluid, Packing, Schedule};
+use synth_multiresource::schedule::{Packing, Schedule, fluid_bound};
 use synth_multiresource::workload::{Fleet, Workload};
 
 /// Solves program (7) by column generation. See also [`LoadCertificate::proven`].
@@ -24,7 +24,7 @@ pub(crate) fn solve_from(
     known: &[Vec<Schedule>],
 ) -> Result<Solution, ProgramError> {
     if let Some(workload) = fleet.one_server() {
-        in_range("the fluid bound on the load", Fluid::new(workload).bound())?;
+        in_range("the fluid bound on the load", fluid_bound(workload))?;
     }
     for kind in fleet.types() {
         let check = |what, value| in_range(&format!("the {what} of type `{}`", kind.name()), value);
@@ -112,7 +112,7 @@ fn starting_columns(workload: &Workload, packing: &Packing) -> Vec<Schedule> {
     let load = |i: usize| workload.types()[i].offered_load();
     let mut order: Vec<usize> = (0..k).collect();
     order.sort_by(|&a, &b| load(b).total_cmp(&load(a)).then(a.cmp(&b)));
-    let fluid = Fluid::new(workload).bound();
+    let fluid = fluid_bound(workload);
     let mean: Schedule = (0..k).map(|i| (load(i) / fluid) as u32).collect();
     let around = |i: usize| {
         let mut alone = vec![0; k];

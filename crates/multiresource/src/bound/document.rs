@@ -1,28 +1,26 @@
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::certificate::unsupported;
 use super::{BoundCertificate, CertificateError, PriceCut, check_prices, check_sizes};
 use crate::artifact::{Objective, Preemption};
 use crate::workload::{Fleet, FleetDocument};
 use synth_core::document::{DocumentError, WorkloadDocument as _};
 
 /// The proof of a lower bound.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Proof {
     /// A function of the state, checked in exact arithmetic.
     Potential(BoundCertificate),
-    /// A list of inequalities from prices, which are checked in double precision.
+    /// A list of inequalities from prices, checked in double precision.
     Prices(Vec<PriceCut>),
-    /// A proof from prices and the remaining work, which is checked in double precision. The weight
-    /// is not used.
+    /// A proof from prices and the remaining work, in double precision. The weight is not used.
     Sizes(PriceCut),
 }
 
 impl Proof {
-    /// Returns the lower bound that it proves for this fleet \[time\].
-    ///
-    /// If a policy knows more than the type of a job, only the bound of [`Proof::Sizes`] is valid.
+    /// Returns the lower bound that it proves for this fleet \[time\]. If a policy knows more than
+    /// the type of a job, only the bound of [`Proof::Sizes`] is valid.
     pub fn check(
         &self,
         fleet: &Fleet,
@@ -30,13 +28,11 @@ impl Proof {
         preemption: Preemption,
     ) -> Result<f64, CertificateError> {
         match self {
-            // A bound for policies with preemption is also valid for all of the other policies.
+            // A bound for policies with preemption is also valid for all other policies.
             Proof::Potential(own) if own.preempts || preemption == Preemption::None => {
                 own.check(fleet, objective)
             }
-            Proof::Potential(_) => Err(CertificateError::Unsupported(
-                "policies without preemption".into(),
-            )),
+            Proof::Potential(_) => Err(unsupported("policies without preemption")),
             Proof::Prices(cuts) => check_prices(cuts, fleet, objective, preemption),
             Proof::Sizes(cut) => check_sizes(cut, fleet, objective),
         }
@@ -44,7 +40,7 @@ impl Proof {
 }
 
 /// The format tag.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Format {
     /// The only value.
     #[serde(rename = "synth-bound")]
@@ -52,7 +48,7 @@ pub enum Format {
 }
 
 /// A lower bound with its proof, as `synth optimum --proof` writes it and `synth check` reads it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BoundDocument {
     /// The format tag.
@@ -107,16 +103,12 @@ impl BoundDocument {
             return Err(CertificateError::Version(self.version));
         }
         let fleet = self.workload.recorded(&self.workload_digest);
-        let fleet = fleet
-            .map_err(|faults| CertificateError::Workload(DocumentError::without_text(faults)))?;
+        let invalid = |faults| CertificateError::Workload(DocumentError::without_text(faults));
+        let fleet = fleet.map_err(invalid)?;
         let proved = self.proof.check(&fleet, self.objective, self.preemption)?;
-        if self.bound <= proved * (1.0 + ROUNDING) {
-            Ok(fleet)
-        } else {
-            Err(CertificateError::Overstated {
-                found: self.bound,
-                proved,
-            })
+        match self.bound <= proved * (1.0 + ROUNDING) {
+            true => Ok(fleet),
+            false => Err(CertificateError::Overstated(self.bound, proved)),
         }
     }
 }

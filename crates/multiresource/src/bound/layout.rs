@@ -1,64 +1,49 @@
 use std::collections::HashMap;
-use std::ops::{Add, Mul, Neg};
+use std::ops::Neg;
+
+use num_bigint::BigInt;
+use num_traits::{FromPrimitive, NumRef};
 
 use crate::schedule::Schedule;
 
-/// The number of jobs of each type in the system (K), and the running schedule.
-#[derive(Clone, Debug, PartialEq)]
-pub struct BoundState {
-    /// Q.
-    pub jobs: Vec<i64>,
-    /// The index of s in the list of schedules.
-    pub schedule: usize,
-}
-
-/// A constraint on V, which is either (drift) or (start) of the [module](super).
+/// A constraint on V in a state, which is either (drift) or (start) of the [module](super).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Constraint {
-    /// The state in which the constraint must hold.
-    pub state: BoundState,
+    /// Q, the number of jobs of each type in the system (K).
+    pub jobs: Vec<i64>,
+    /// The index of s, the running schedule, in the list of schedules.
+    pub schedule: usize,
     /// `None` for (drift). For (start), the index of the schedule with one more job.
     pub started: Option<usize>,
     /// If set, then the cost plus the drift, or the change of V in (start), must not decrease as
-    /// jobs of this type are added to the state.
+    /// jobs of this type are added.
     pub growing_type: Option<usize>,
 }
 
-/// The rates λ and μ for each of the types (K) \[1/time\].
+/// The rates of each type (K) \[1/time\].
 #[derive(Clone, Debug)]
 pub struct TypeRates<N> {
     /// λ.
     pub arrivals: Vec<N>,
-    /// The rate μ at which a running job is completed.
+    /// μ.
     pub service: Vec<N>,
 }
 
 /// The type of coefficients: doubles for the linear program, integers for the check.
-pub trait Number:
-    Clone + Add<Output = Self> + Neg<Output = Self> + for<'a> Mul<&'a Self, Output = Self>
-{
-    /// Converts an integer.
-    fn whole(value: i64) -> Self;
-}
-
-impl Number for f64 {
+pub trait Number: Clone + NumRef + Neg<Output = Self> + FromPrimitive {
     fn whole(value: i64) -> Self {
-        value as f64
+        Self::from_i64(value).expect("both types can represent it")
     }
 }
 
-impl Number for num_bigint::BigInt {
-    fn whole(value: i64) -> Self {
-        value.into()
-    }
-}
+impl Number for f64 {}
+impl Number for BigInt {}
 
 /// The unknowns of V, and the constraints on them.
 ///
 /// The unknowns are the K(K+1)/2 coefficients of the quadratic form, row by row starting at the
 /// diagonal (off-diagonal terms count twice), then the 1 + K coefficients of an affine function for
-/// each cell and, without preemption, for each schedule. The coefficients of the exact counts are
-/// not used.
+/// each cell and, without preemption, schedule. The coefficients of the exact counts are not used.
 #[derive(Clone, Debug)]
 pub struct Layout {
     schedules: Vec<Schedule>,
@@ -77,11 +62,6 @@ impl Layout {
             exact,
             preempts,
         }
-    }
-
-    /// Returns the schedules (N × K).
-    pub fn schedules(&self) -> &[Schedule] {
-        &self.schedules
     }
 
     /// Returns the number of jobs of each type from which on counts share a cell (K).
@@ -112,14 +92,10 @@ impl Layout {
     /// Calls `visit` with each constraint, until it returns `false`.
     pub fn each_row(&self, mut visit: impl FnMut(Constraint) -> bool) {
         let k = self.exact.len();
-        let kinds: &[bool] = if self.preempts {
-            &[false]
-        } else {
-            &[false, true]
-        };
-        for &starts in kinds {
-            // There is one more corner for (drift) than there are cells, because the first state of
-            // the last cell is moved into the previous cell when a job is removed.
+        let kinds = [Some(false), (!self.preempts).then_some(true)];
+        for starts in kinds.into_iter().flatten() {
+            // There is one more corner for (drift) than there are cells, because removing a job
+            // moves the first state of the last cell into the previous cell.
             let last = |j: usize| match self.exact[j] {
                 exact if starts || exact == 0 => i64::from(exact),
                 exact => i64::from(exact) + 1,
@@ -140,16 +116,14 @@ impl Layout {
                         false => vec![place],
                     };
                     for schedule in before {
-                        let row = |grows| Constraint {
-                            state: BoundState {
-                                jobs: jobs.clone(),
-                                schedule,
-                            },
+                        let row = |growing_type| Constraint {
+                            jobs: jobs.clone(),
+                            schedule,
                             started: starts.then_some(place),
-                            growing_type: grows,
+                            growing_type,
                         };
-                        let grows = (0..k).filter(open).map(Some);
-                        if !grows.chain([None]).map(row).all(&mut visit) {
+                        let growing = (0..k).filter(open).map(Some);
+                        if !growing.chain([None]).map(row).all(&mut visit) {
                             return;
                         }
                     }
@@ -159,8 +133,8 @@ impl Layout {
     }
 
     fn corners(&self, last: impl Fn(usize) -> i64) -> impl Iterator<Item = Vec<i64>> {
-        let sides = (0..self.exact.len()).map(|j| last(j) as usize + 1);
-        let sides: Vec<usize> = sides.collect();
+        let lasts = (0..self.exact.len()).map(last);
+        let sides: Vec<usize> = lasts.map(|last| last as usize + 1).collect();
         (0..sides.iter().product()).map(move |mut place: usize| {
             let digits = sides.iter().map(|side| {
                 let digit = place % side;
@@ -178,62 +152,57 @@ impl Layout {
     }
 
     /// Passes the drift, the change of V in (start), or the growth of either, as a linear
-    /// combination of the unknowns to `sink(unknown, coefficient)`, in which an unknown may be
-    /// repeated. The cost is not included.
+    /// combination of the unknowns to `sink(unknown, coefficient)`; an unknown may be repeated. The
+    /// cost is not included.
     pub fn form<N: Number>(
         &self,
         row: &Constraint,
         rates: &TypeRates<N>,
         sink: &mut impl FnMut(usize, N),
     ) {
-        let Constraint {
-            state,
-            started: after,
-            growing_type: grows,
-        } = row;
-        let mut change = |state: &BoundState, scale: N| match after {
-            None => self.drift(state, rates, &scale, sink),
+        let mut change = |jobs: &[i64], scale: N| match row.started {
+            None => self.drift(jobs, row.schedule, rates, &scale, sink),
             Some(after) => {
-                self.affine(&state.jobs, *after, &scale, sink);
-                self.affine(&state.jobs, state.schedule, &-scale, sink);
+                self.affine(jobs, after, &scale, sink);
+                self.affine(jobs, row.schedule, &-scale, sink);
             }
         };
-        let Some(j) = grows else {
-            return change(state, N::whole(1));
+        let Some(j) = row.growing_type else {
+            return change(&row.jobs, N::whole(1));
         };
-        let mut more = state.clone();
-        more.jobs[*j] += 1;
+        let mut more = row.jobs.clone();
+        more[j] += 1;
         change(&more, N::whole(1));
-        change(state, N::whole(-1));
+        change(&row.jobs, N::whole(-1));
     }
 
     fn drift<N: Number>(
         &self,
-        state: &BoundState,
+        jobs: &[i64],
+        schedule: usize,
         rates: &TypeRates<N>,
         scale: &N,
         sink: &mut impl FnMut(usize, N),
     ) {
-        let BoundState { jobs, schedule } = state;
         let mut total = N::whole(0);
-        let mut moved = jobs.clone();
+        let mut moved = jobs.to_vec();
         for i in 0..jobs.len() {
             let rate = rates.arrivals[i].clone() * scale;
             total = total + rate.clone();
             moved[i] += 1;
-            self.value(&moved, *schedule, &rate, sink);
+            self.value(&moved, schedule, &rate, sink);
             moved[i] -= 1;
-            let Some(fewer) = self.without(*schedule, i) else {
+            let Some(fewer) = self.without(schedule, i) else {
                 continue;
             };
-            let running = N::whole(self.schedules[*schedule][i].into());
+            let running = N::whole(self.schedules[schedule][i].into());
             let rate = rates.service[i].clone() * &running * scale;
             total = total + rate.clone();
             moved[i] -= 1;
             self.value(&moved, fewer, &rate, sink);
             moved[i] += 1;
         }
-        self.value(jobs, *schedule, &-total, sink);
+        self.value(jobs, schedule, &-total, sink);
     }
 
     fn value<N: Number>(

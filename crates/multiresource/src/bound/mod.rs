@@ -11,32 +11,31 @@
 //! ```
 //!
 //! Then the long-run average of c·Q is at least B for every policy that is not preemptive and does
-//! not know the sizes, even if it has memory. The drift of V between two events is given by the two
-//! sums in (drift), and the only action of a policy is to start a job, which does not decrease V.
-//! With preemption, V must be a function of Q alone and (drift) must hold for every s, so that V is
-//! not changed by any action of the policy.
+//! not know the sizes, even if it has memory: the two sums in (drift) are the drift of V between
+//! two events, and the only action of a policy is to start a job, which does not decrease V. With
+//! preemption, V must be a function of Q alone and (drift) must hold for every s, so that no action
+//! changes V.
 //!
-//! *No moments are assumed.* Since the growth of V is at most quadratic, it can be replaced by
-//! φ(|Q|/R) V, where φ is smooth, equal to 1 up to 1, and equal to 0 from 2 on. This function is
-//! bounded, so its average drift vanishes in the long run. Its drift differs from φ times the drift
-//! of V by at most a constant times the average of |Q| over R < |Q| < 2R. Among the n scales R = 2,
-//! 4, …, 2^n, there is one for which this is at most 1/n of the average of |Q|. As n grows, the
-//! long-run average of c·Q is at least B times the fraction of time below R, up to a vanishing
-//! term, unless the average of |Q| is infinite.
+//! *No moments are assumed.* Since V grows at most quadratically, it can be replaced by φ(|Q|/R) V,
+//! where φ is smooth, equal to 1 up to 1, and equal to 0 from 2 on. This function is bounded, so
+//! its average drift vanishes in the long run. Its drift differs from φ times the drift of V by at
+//! most a constant times the average of |Q| over R < |Q| < 2R, which is at most 1/n of the average
+//! of |Q| for one of the n scales R = 2, 4, …, 2^n. As n grows, the long-run average of c·Q is at
+//! least B times the fraction of time below R, up to a vanishing term, unless the average of |Q| is
+//! infinite.
 //!
-//! *The form of V.* [`Layout`] is the sum of one symmetric quadratic form of Q and an affine
-//! function of Q for each schedule and for each *cell*. For type i, each number of jobs below
-//! `exact_i` is a coordinate of its own, and all of the numbers from there on are one coordinate.
-//! Both conditions are affine in each cell, because the differences of the quadratic form are
-//! affine. A cell consists of a corner and the directions in which it is unbounded, so it is
-//! sufficient to check these ([`Constraint`]).
+//! *The form of V.* [`Layout`] is the sum of a symmetric quadratic form of Q and an affine function
+//! of Q for each schedule and *cell*. For type i, each number of jobs below `exact_i` is a
+//! coordinate of its own, and all larger numbers share one. Both conditions are affine in each
+//! cell, because the differences of the quadratic form are affine, so it is sufficient to check its
+//! corner and the directions in which it is unbounded ([`Constraint`]).
 //!
 //! Source: the potential functions of Bertsimas, Paschalidis, Tsitsiklis (Annals of Applied
 //! Probability 4, 1994) and Kumar, Kumar (IEEE Transactions on Automatic Control 39, 1994) are only
 //! quadratic forms; cells and schedules are our extension.
 //!
-//! V is found by `synth_make::bound` with a linear program. The value of B is then computed from V
-//! with integers by [`BoundCertificate::check`], so it is not necessary to trust the solver.
+//! `synth_make::bound` finds V with a linear program. [`BoundCertificate::check`] then computes B
+//! from V with integers, so it is not necessary to trust the solver.
 
 mod certificate;
 mod document;
@@ -44,8 +43,8 @@ mod layout;
 mod prices;
 mod sizes;
 
-pub use certificate::{BoundCertificate, CertificateError, Costs, pooled};
+pub use certificate::{BoundCertificate, CertificateError, exact_costs, pooled};
 pub use document::{BoundDocument, Proof};
-pub use layout::{BoundState, Constraint, Layout, TypeRates};
+pub use layout::{Constraint, Layout, TypeRates};
 pub use prices::{Inequality, PriceCut, check_prices, costs};
 pub use sizes::{bound_by_sizes, check_sizes};

@@ -1,7 +1,7 @@
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::CertificateError;
+use super::certificate::{NO_PERCENTILE, unsupported};
 use crate::artifact::{Objective, Preemption, ShapeValue, signs_of_server, worth_of_server};
 use crate::workload::{Fleet, JobType, Workload};
 use synth_core::artifact::Findings;
@@ -22,15 +22,14 @@ use synth_core::artifact::Findings;
 ///
 /// If the coefficients of a nonnegative combination of these inequalities are at most the costs,
 /// then it is a lower bound on the mean cost.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PriceCut {
     /// The types that have a price, in ascending order.
     pub types: Vec<usize>,
     /// Value of a job of each of them on each server that it runs on, > 0.
     pub values: Vec<f64>,
-    /// The maximum value of a server of each shape. The shapes and the units of the resources are
-    /// those of the fleet with only these types.
+    /// The maximum value of a server of each shape, with the shapes and units of [`Fleet::only`].
     pub servers: Vec<ShapeValue>,
     /// The factor of the inequality in the combination, ≥ 0.
     pub weight: f64,
@@ -63,12 +62,8 @@ impl PriceCut {
             factors[i] = speed * kind.mean_size();
         }
         let least = squared / (1.0 - load) - left;
-        // There is no steady state if the load is not less than 1.
-        let least = if load < 1.0 && least.is_finite() {
-            least
-        } else {
-            0.0
-        };
+        let is_steady = load < 1.0 && least.is_finite();
+        let least = if is_steady { least } else { 0.0 };
         Ok(Inequality { factors, least })
     }
 
@@ -76,41 +71,33 @@ impl PriceCut {
     pub(super) fn value_fractions(&self, fleet: &Fleet) -> Result<Vec<f64>, CertificateError> {
         let part = self.part(fleet)?;
         let shapes = part.shapes().iter().zip(&self.servers);
-        let worth: f64 = shapes
-            .map(|(shape, own)| f64::from(shape.count()) * own.worth)
-            .sum();
+        let worths = shapes.map(|(shape, own)| f64::from(shape.count()) * own.worth);
         // Allows for the tolerances of the check of `worth` and of the comparison with it.
-        let all = worth * (1.0 + 3.0 * ROUNDING);
+        let all = worths.sum::<f64>() * (1.0 + 3.0 * ROUNDING);
         let pairs = part.types().iter().zip(&self.values);
-        Ok(pairs
-            .map(|(kind, value)| value * f64::from(kind.nodes()) / all)
-            .collect())
+        let fractions = pairs.map(|(kind, value)| value * f64::from(kind.nodes()) / all);
+        Ok(fractions.collect())
     }
 
     fn part(&self, fleet: &Fleet) -> Result<Fleet, CertificateError> {
-        let laws = |why: &str| CertificateError::Unsupported(why.into());
         if !fleet.types().iter().all(JobType::is_poisson) {
-            return Err(laws("Poisson arrivals"));
+            return Err(unsupported("Poisson arrivals"));
         }
         let is_ascending = self.types.windows(2).all(|pair| pair[0] < pair[1]);
-        let is_theirs = self.types.last().is_some_and(|i| *i < fleet.types().len());
+        let is_in_range = self.types.last().is_some_and(|i| *i < fleet.types().len());
         let is_priced = self.values.len() == self.types.len()
             && self.values.iter().all(|v| *v > 0.0 && v.is_finite());
-        if !(is_ascending && is_theirs && is_priced) {
-            return Err(laws(
-                "positive prices of some of the fleet's types, in the order of the types",
-            ));
+        if !(is_ascending && is_in_range && is_priced) {
+            let why = "positive prices of some of the fleet's types, in the order of the types";
+            return Err(unsupported(why));
         }
-        let part = fleet
-            .only(&self.types)
-            .map_err(|why| CertificateError::Unsupported(why.to_string()))?;
-        if part.shapes().len() == self.servers.len() {
-            Ok(part)
-        } else {
-            Err(laws(
-                "one server value per server shape that these types fit on",
-            ))
+        let part = fleet.only(&self.types);
+        let part = part.map_err(|why| unsupported(why.to_string()))?;
+        if part.shapes().len() != self.servers.len() {
+            let why = "one server value per server shape that these types fit on";
+            return Err(unsupported(why));
         }
+        Ok(part)
     }
 
     pub(super) fn check(&self, fleet: &Fleet) -> Result<(), CertificateError> {
@@ -131,8 +118,7 @@ impl PriceCut {
     }
 }
 
-/// Returns the lower bound on the mean cost that these inequalities prove \[time\]. Without any of
-/// them, it is the cost of jobs that never have to wait.
+/// Returns the lower bound that these inequalities prove \[time\]; without them, no job waits.
 pub fn check_prices(
     cuts: &[PriceCut],
     fleet: &Fleet,
@@ -142,9 +128,7 @@ pub fn check_prices(
     let is_residual_known =
         preemption == Preemption::None || fleet.types().iter().all(JobType::is_memoryless);
     if !is_residual_known && !cuts.is_empty() {
-        return Err(CertificateError::Unsupported(
-            "exponential sizes if jobs can be preempted".into(),
-        ));
+        return Err(unsupported("exponential sizes if jobs can be preempted"));
     }
     let costs = costs(fleet.envelope(), objective)?;
     let types = fleet.types().iter().zip(&costs);
@@ -158,23 +142,16 @@ pub fn check_prices(
             *taken += cut.weight * factor;
         }
     }
-    let covers = taken
-        .iter()
-        .zip(&costs)
-        .all(|(taken, cost)| *taken <= cost * (1.0 + ROUNDING));
-    if covers && bound.is_finite() {
-        Ok(bound * (1.0 - 2.0 * ROUNDING))
-    } else {
-        Err(CertificateError::Prices(
-            "the combination of the inequalities exceeds the cost".into(),
-        ))
+    let mut pairs = taken.iter().zip(&costs);
+    if bound.is_finite() && pairs.all(|(taken, cost)| *taken <= cost * (1.0 + ROUNDING)) {
+        return Ok(bound * (1.0 - 2.0 * ROUNDING));
     }
+    let why = "the combination of the inequalities exceeds the cost";
+    Err(CertificateError::Prices(why.into()))
 }
 
-/// Returns the cost rate of a job per type (K), so that the mean cost is the objective (Little).
-///
-/// # Errors
-/// If the objective is a percentile.
+/// Returns the cost rate of a job per type (K), so that the mean cost is the objective (Little). It
+/// is an error if the objective is a percentile.
 pub fn costs(workload: &Workload, objective: Objective) -> Result<Vec<f64>, CertificateError> {
     let rates = workload.types().iter().map(JobType::arrival_rate);
     match objective {
@@ -183,8 +160,6 @@ pub fn costs(workload: &Workload, objective: Objective) -> Result<Vec<f64>, Cert
             let shares = workload.load_shares();
             Ok(shares.iter().zip(rates).map(|(w, l)| w / l).collect())
         }
-        Objective::P99 => Err(CertificateError::Unsupported(
-            "a mean as the objective, not a percentile".into(),
-        )),
+        Objective::P99 => Err(unsupported(NO_PERCENTILE)),
     }
 }

@@ -1,3 +1,4 @@
+use super::certificate::unsupported;
 use super::{CertificateError, PriceCut, costs};
 use crate::artifact::Objective;
 use crate::workload::Fleet;
@@ -6,25 +7,26 @@ use synth_queues::distribution::SizeDistribution;
 struct Priced<'a> {
     rate: f64,
     cost: f64,
-    /// The work that is done per unit of time while the job is running, at most 1.
+    /// The work per unit of time while the job is running, at most 1.
     speed: f64,
     size: &'a SizeDistribution,
 }
 
 /// The rates of the arriving work, if the work of each job is truncated at r times its cost.
+#[derive(Default)]
 struct Arriving {
     r: f64,
     /// The rate of the squared work.
     squares: f64,
-    /// The rate of the squared work divided by the speed of the job.
+    /// The rate of the squared work divided by the speed.
     alone: f64,
     /// The rate of the work of the jobs that are not truncated.
     load: f64,
 }
 
-/// Returns the lower bound on the long-run mean cost that these prices prove \[time\]. It is valid
-/// for all policies, with or without preemption, even if they know the sizes of the jobs that have
-/// arrived. The value of the servers is not checked.
+/// Returns the lower bound on the long-run mean cost that these prices prove \[time\] for all
+/// policies, with or without preemption, even if they know the sizes of the jobs that have arrived.
+/// The value of the servers is not checked.
 ///
 /// # Theory
 /// Let a job of work `X_i = v_i S_i` cost c_i per unit of time, and `Σ_i v_i u_i ≤ 1` for all
@@ -40,10 +42,10 @@ struct Arriving {
 /// E[W_r] ≥ E[B W_r] ≥ ½ Σ λ_i E[min(X_i, r c_i)²] + E[W_r] ρ_r,  ρ_r = Σ λ_i E[X_i; X_i ≤ r c_i].
 /// ```
 ///
-/// In addition, the contribution of each job to the integral of W_r over time is at least
-/// `E[min(X_i, r c_i)²]/(2 v_i)`, because it runs at the speed v_i. The larger of the two bounds is
-/// used for each r. If each job needs the whole system, the result is attained by shortest
-/// remaining work first. A type without a price only has the cost of its running jobs.
+/// In addition, each job contributes at least `E[min(X_i, r c_i)²]/(2 v_i)` to the integral of W_r
+/// over time, because it runs at the speed v_i. The larger of the two bounds is used for each r. If
+/// each job needs the whole system, shortest remaining work first attains the result. A type
+/// without a price only has the cost of its running jobs.
 ///
 /// The drift vanishes for a sequence of times at which the cost rate is at most twice its mean,
 /// since W_r is at most r times the cost rate, for all r at once. In between, W_r is of the order
@@ -51,8 +53,7 @@ struct Arriving {
 /// the martingale of the arrivals vanishes too. If the mean cost is infinite, then any bound is
 /// valid. Therefore, the bound is for the upper limit of the averages.
 ///
-/// The integral is bounded from below. An interval is divided until its upper and lower bounds
-/// agree to this relative tolerance.
+/// An interval of the integral is divided until its upper and lower bounds agree to this tolerance.
 ///
 /// # Errors
 /// If the arrivals are not Poisson, the types are not in the fleet, or a size distribution has no
@@ -68,31 +69,18 @@ pub fn bound_by_sizes(
     let types = fleet.types().iter().enumerate();
     let others = types.filter(|(i, _)| !cut.types.contains(i));
     let running: f64 = others.map(|(i, own)| costs[i] * own.offered_load()).sum();
-    let pairs = cut
-        .types
-        .iter()
-        .zip(speeds)
-        .filter(|(i, _)| costs[**i] > 0.0);
-    let priced: Vec<Priced<'_>> = pairs
-        .map(|(&i, speed)| Priced {
-            rate: fleet.types()[i].arrival_rate(),
-            cost: costs[i],
-            speed,
-            size: fleet.types()[i].holding_time().run(),
-        })
-        .collect();
-    let waiting = integral(&priced, tolerance);
-    let waiting = waiting.ok_or_else(|| {
-        CertificateError::Unsupported(
-            "size distributions other than Coxian with several stages".into(),
-        )
-    })?;
-    let bound = running + waiting;
-    Ok(if bound.is_finite() {
-        bound * (1.0 - ROUNDING)
-    } else {
-        0.0
-    })
+    let pairs = cut.types.iter().zip(speeds);
+    let priced = pairs.map(|(&i, speed)| Priced {
+        rate: fleet.types()[i].arrival_rate(),
+        cost: costs[i],
+        speed,
+        size: fleet.types()[i].size(),
+    });
+    let priced: Vec<Priced<'_>> = priced.filter(|own| own.cost > 0.0).collect();
+    let unknown = || unsupported("size distributions other than Coxian with several stages");
+    let waiting = integral(&priced, tolerance).ok_or_else(unknown)?;
+    let bound = (running + waiting) * (1.0 - ROUNDING);
+    Ok(if bound.is_finite() { bound } else { 0.0 })
 }
 
 /// Checks the prices, and returns the lower bound of [`bound_by_sizes`] \[time\].
@@ -112,12 +100,9 @@ const ROUNDING: f64 = 1e-7;
 
 /// Returns a lower bound on `∫ W_r/r² dr`; `None` if a distribution has no closed form.
 fn integral(priced: &[Priced<'_>], tolerance: f64) -> Option<f64> {
-    let typical = priced
-        .iter()
-        .map(|own| own.speed * own.size.mean() / own.cost);
-    let (least, most) = typical.fold((f64::INFINITY, 0.0_f64), |(low, high), x| {
-        (low.min(x), high.max(x))
-    });
+    let typical = |own: &Priced<'_>| own.speed * own.size.mean() / own.cost;
+    let least = priced.iter().map(typical).fold(f64::INFINITY, f64::min);
+    let most = priced.iter().map(typical).fold(0.0, f64::max);
     if least > most {
         return Some(0.0);
     }
@@ -153,8 +138,8 @@ fn integral(priced: &[Priced<'_>], tolerance: f64) -> Option<f64> {
 const LOW: f64 = 1e-4;
 const HIGH: f64 = 1e8;
 
-/// The integral ends if the squares have reached this fraction of their limit, and the final idle
-/// time is at least this fraction of the present one.
+/// The integral ends if the squares have reached this fraction of their limit, and the limit of the
+/// idle fraction is at least this fraction of the present one.
 const TAIL: f64 = 0.9999;
 
 /// The ratio between the ends of the widest intervals.
@@ -189,9 +174,7 @@ impl Arriving {
 fn arriving(priced: &[Priced<'_>], r: f64) -> Option<Arriving> {
     let mut sum = Arriving {
         r,
-        squares: 0.0,
-        alone: 0.0,
-        load: 0.0,
+        ..Arriving::default()
     };
     for own in priced {
         let most = r * own.cost / own.speed;

@@ -2,18 +2,16 @@ use std::ops::{Add, Mul, Sub};
 
 use super::Packing;
 
-/// A depth-first walk over the schedules of one server, for branch and bound.
-///
-/// In each step, the next of the `items` is added with the largest number of jobs that fit, or one
-/// job of the last item is removed if this is promising. The values and the costs can be either
-/// doubles or integers.
+/// A depth-first walk over the schedules of one server, for branch and bound. A step adds the next
+/// of the `items` with the largest number of jobs that fit, or removes one job of the last item.
 #[derive(Clone, Debug)]
 pub struct DepthFirst<N> {
     pub(super) packing: Packing,
     /// Types with value, in descending order of value per cost.
     pub items: Vec<Item<N>>,
-    taken: Vec<Taken<N>>,
-    room: Vec<u64>,
+    /// The fixed counts, each with the values of `value` and `left` before it was fixed.
+    taken: Vec<(u32, N, N)>,
+    free: Vec<u64>,
     /// Total value of the fixed counts.
     pub value: N,
     /// Remaining capacity of the server, at the items' costs.
@@ -29,15 +27,8 @@ pub struct Item<N> {
     pub value: N,
     /// The cost of a job, given the prices of the resources.
     pub cost: N,
-    /// Largest count.
+    /// The largest count.
     pub max_count: u32,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Taken<N> {
-    count: u32,
-    value: N,
-    left: N,
 }
 
 impl<N> DepthFirst<N>
@@ -48,7 +39,7 @@ where
     pub fn new(packing: &Packing, items: Vec<Item<N>>, left: N) -> Self {
         DepthFirst {
             taken: Vec::with_capacity(packing.types()),
-            room: packing.capacity().to_vec(),
+            free: packing.capacity().to_vec(),
             packing: packing.clone(),
             items,
             value: N::from(0),
@@ -56,10 +47,9 @@ where
         }
     }
 
-    /// Returns to the empty server, which costs `left`.
-    pub fn restart(&mut self, left: N) {
+    pub(super) fn restart(&mut self, left: N) {
         self.taken.clear();
-        self.room.copy_from_slice(self.packing.capacity());
+        self.free.copy_from_slice(self.packing.capacity());
         (self.value, self.left) = (N::from(0), left);
     }
 
@@ -70,37 +60,36 @@ where
 
     /// Returns the count fixed last.
     pub fn last(&self) -> Option<u32> {
-        self.taken.last().map(|taken| taken.count)
+        self.taken.last().map(|(count, ..)| *count)
     }
 
     /// Fixes the next item at the largest count that fits. There must be one.
     pub fn descend(&mut self) {
         let item = self.items[self.taken.len()];
-        let most = self.packing.max_jobs_in(item.job_type, &self.room);
-        self.settle(most.min(item.max_count));
+        let most = self.packing.max_jobs_in(item.job_type, &self.free);
+        self.fix(most.min(item.max_count));
     }
 
     /// Removes one job of the last item if this is promising. Otherwise it continues with the
     /// previous item: since the items are sorted by efficiency, even fewer jobs are not better.
     /// Returns `false` at the end of the search.
     pub fn retreat(&mut self, is_promising: impl Fn(&Self) -> bool) -> bool {
-        while let Some(count) = self.unsettle() {
+        while let Some(count) = self.unfix() {
             if count > 0 {
-                self.settle(count - 1);
+                self.fix(count - 1);
                 if is_promising(self) {
                     return true;
                 }
-                self.unsettle();
+                self.unfix();
             }
         }
         false
     }
 
-    /// Writes the fixed counts by type.
-    pub fn write(&self, schedule: &mut [u32]) {
+    pub(super) fn write(&self, schedule: &mut [u32]) {
         schedule.fill(0);
-        for (item, taken) in self.items.iter().zip(&self.taken) {
-            schedule[item.job_type] = taken.count;
+        for (item, (count, ..)) in self.items.iter().zip(&self.taken) {
+            schedule[item.job_type] = *count;
         }
     }
 
@@ -111,20 +100,19 @@ where
         schedule
     }
 
-    fn settle(&mut self, count: u32) {
+    fn fix(&mut self, count: u32) {
         let item = self.items[self.taken.len()];
-        self.packing.take(item.job_type, count, &mut self.room);
-        let (value, left) = (self.value, self.left);
-        self.taken.push(Taken { count, value, left });
-        self.value = value + N::from(count) * item.value;
-        self.left = left - N::from(count) * item.cost;
+        self.packing.take(item.job_type, count, &mut self.free);
+        self.taken.push((count, self.value, self.left));
+        self.value = self.value + N::from(count) * item.value;
+        self.left = self.left - N::from(count) * item.cost;
     }
 
-    fn unsettle(&mut self) -> Option<u32> {
-        let Taken { count, value, left } = self.taken.pop()?;
+    fn unfix(&mut self) -> Option<u32> {
+        let count;
+        (count, self.value, self.left) = self.taken.pop()?;
         let job_type = self.items[self.taken.len()].job_type;
-        self.packing.release(job_type, count, &mut self.room);
-        (self.value, self.left) = (value, left);
+        self.packing.release(job_type, count, &mut self.free);
         Some(count)
     }
 }

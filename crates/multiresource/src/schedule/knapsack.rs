@@ -1,16 +1,15 @@
 use super::Packing;
 use super::depth_first::{DepthFirst, Item};
 
-/// A solver that finds the maximum of `Σ_i v_i u_i` over all u ∈ S with u ≤ b.
+/// A solver that finds the maximum of `Σ_i v_i u_i` over all u ∈ S with u ≤ b by branch and bound.
 ///
-/// It uses branch and bound in R dimensions. The constraints are combined into a single one by
-/// using surrogate prices for the resources. A branch is pruned if Dantzig's bound for the
-/// fractional knapsack (Operations Research 5, 1957) shows that it cannot improve the value by at
-/// least 1, since the values are integers. Each search starts with the last prices, adjusted where
-/// that lowers the bound at the root. Only [`Knapsack::new`] allocates.
+/// Surrogate prices of the resources combine the constraints into a single one. A branch is pruned
+/// if Dantzig's bound for the fractional knapsack (Operations Research 5, 1957) shows that it
+/// cannot improve the value by at least 1, since the values are integers. Each search starts with
+/// the last prices, adjusted if that lowers the bound at the root. Only `new` allocates.
 #[derive(Clone, Debug)]
 pub struct Knapsack {
-    /// The share of each resource that is used by a job of each of the types.
+    /// The share of each resource that a job of each type uses (R × K).
     shares: Vec<Vec<f64>>,
     /// The price of all of each resource. The sum of the prices is 1.
     prices: Vec<f64>,
@@ -38,8 +37,8 @@ fn is_promising(walk: &DepthFirst<f64>, bar: f64) -> bool {
     walk.value + bound(walk.open().iter(), walk.left) >= bar
 }
 
-/// Ignores the items that cost more than the remaining capacity. If there are large and small jobs,
-/// fractions of the large ones would make the bound weaker.
+/// Ignores the items that cost more than the remaining capacity, because fractions of large jobs
+/// would make the bound weaker.
 fn is_possible(walk: &DepthFirst<f64>, bar: f64) -> bool {
     let most = walk.left * (1.0 + ROUNDING) + ROUNDING;
     let items = walk.open().iter().filter(|item| item.cost <= most);
@@ -51,29 +50,22 @@ const TURN: f64 = 1.3;
 const LEAST: f64 = 1e-3;
 
 impl Knapsack {
-    /// Creates the solver for one server.
-    pub fn new(packing: &Packing) -> Self {
+    /// Creates the solver; a search returns the best schedule so far after `steps` steps.
+    pub fn new(packing: &Packing, steps: usize) -> Self {
         let resources = packing.capacity().len();
         let of_one = |j| (0..packing.types()).map(|i| packing.share(i, j)).collect();
         Knapsack {
             shares: (0..resources).map(of_one).collect(),
             prices: vec![1.0 / resources as f64; resources],
-            steps: usize::MAX,
+            steps,
             walk: DepthFirst::new(packing, Vec::with_capacity(packing.types()), 1.0),
         }
     }
 
-    /// Limits each search to this many steps, after which the best schedule so far is returned.
-    pub fn at_most(self, steps: usize) -> Self {
-        Knapsack { steps, ..self }
-    }
-
     /// Replaces the schedule `best`, which must be within the bounds, by the best one; returns
     /// whether it has been improved. If all jobs within the bounds fit together, they are the best
-    /// schedule, and no search is needed. Otherwise, a schedule of the same value is not replaced.
-    ///
-    /// There is a value and a bound for each type, and the sum of the values must be less than
-    /// 2^53.
+    /// schedule. Otherwise, a schedule of the same value is not replaced.
+    /// There is a value and a bound for each type; the sum of the values must be less than 2^53.
     pub fn improve(&mut self, values: &[u64], bounds: &[u32], best: &mut [u32]) -> bool {
         if self.walk.packing.fits(bounds) {
             let improves = best != bounds;
@@ -137,7 +129,6 @@ impl Knapsack {
                 max_count: bounds[i],
             });
         }
-        // This is infinite if the cost is zero.
         let efficiency = |item: &Item<f64>| item.value / item.cost;
         items.sort_unstable_by(|a, b| efficiency(b).total_cmp(&efficiency(a)));
         bound(self.walk.items.iter(), 1.0)
@@ -159,7 +150,7 @@ mod tests {
             let path = format!("{}/../../models/{model}.yaml", env!("CARGO_MANIFEST_DIR"));
             let packing = Packing::new(&Workload::read(path.as_ref()).unwrap().workload);
             let all = enumerate(&packing, 100_000).schedules;
-            let mut knapsack = Knapsack::new(&packing);
+            let mut knapsack = Knapsack::new(&packing, usize::MAX);
             for _ in 0..100 {
                 let mut draw = |most: u32| -> Vec<u32> {
                     (0..packing.types())

@@ -1,7 +1,6 @@
 //! Schedules `u`, the schedulable set `S = {u ∈ Z₊^K : u·D ≤ P}`, and the fluid bound on the load.
 //!
-//! Source: Chen, Grosof, Berg, "Improving Multiresource Job Scheduling with Markovian Service Rate
-//! Policies", POMACS 9(2), 2025 ("the MSR paper" throughout), §3.1 and eq. (3).
+//! Source: §3.1 and eq. (3) of the MSR paper (see the [crate]).
 
 mod depth_first;
 mod enumeration;
@@ -36,32 +35,25 @@ impl Packing {
     }
 
     /// Creates the packing problem for a single server with the resources of all servers of a
-    /// fleet. Any set of jobs that can run on the fleet is one of its schedules. `None` on
-    /// overflow.
+    /// fleet, on which any set of jobs that can run on the fleet fits. `None` on overflow.
     pub fn pooled(fleet: &Fleet) -> Option<Self> {
-        let sites = fleet.shapes().iter().enumerate();
-        let sites: Vec<(u64, Vec<u64>)> = sites
-            .map(|(h, s)| (s.count().into(), fleet.units(h)))
-            .collect();
-        let resources = 0..fleet.envelope().resources().len();
-        let taken = |job: &JobType| {
+        let demand = |job: &JobType| -> Option<Vec<u64>> {
             let units = job.units().iter();
-            units
-                .map(|units| units.checked_mul(job.nodes().into()))
-                .collect()
+            let all = units.map(|units| units.checked_mul(job.nodes().into()));
+            all.collect()
         };
-        let total = |j: usize| {
-            sites.iter().try_fold(0_u64, |sum, (count, units)| {
-                sum.checked_add(count.checked_mul(units[j])?)
-            })
-        };
-        let demand: Option<Vec<Vec<u64>>> = fleet.types().iter().map(taken).collect();
-        let capacity: Option<Vec<u64>> = resources.map(total).collect();
-        Some(Packing::of_units(demand?, capacity?))
+        let mut capacity = vec![0_u64; fleet.envelope().resources().len()];
+        for (h, shape) in fleet.shapes().iter().enumerate() {
+            for (all, units) in capacity.iter_mut().zip(fleet.units(h)) {
+                *all = all.checked_add(units.checked_mul(shape.count().into())?)?;
+            }
+        }
+        let demand: Option<_> = fleet.types().iter().map(demand).collect();
+        Some(Packing::of_units(demand?, capacity))
     }
 
-    /// Creates a packing problem from the demands (K × R) and the capacities (R). Each of the types
-    /// must fit, and at least one of its demands must be positive.
+    /// Creates a packing problem from the demands (K × R) and the capacities (R). Each type must
+    /// fit and have a positive demand.
     pub fn of_units(demand: Vec<Vec<u64>>, capacity: Vec<u64>) -> Self {
         Packing { demand, capacity }
     }
@@ -115,48 +107,46 @@ impl Packing {
         schedule.len() == self.types() && self.fits_in(schedule, &self.capacity)
     }
 
-    /// Returns whether a schedule fits into the free capacity `free_capacity`.
-    pub fn fits_in(&self, schedule: &[u32], room: &[u64]) -> bool {
-        let mut room = room.iter().enumerate();
-        room.all(|(j, room)| self.used(schedule, j) <= u128::from(*room))
+    pub(crate) fn fits_in(&self, schedule: &[u32], free: &[u64]) -> bool {
+        let mut free = free.iter().enumerate();
+        free.all(|(j, free)| self.used(schedule, j) <= u128::from(*free))
     }
 
-    /// Returns how many jobs of type `i` fit on the empty server.
-    pub fn max_jobs_alone(&self, i: usize) -> u32 {
+    pub(crate) fn max_jobs_alone(&self, i: usize) -> u32 {
         self.max_jobs_in(i, &self.capacity)
     }
 
-    /// Returns how many jobs of type `i` fit into the free capacity `free_capacity`.
-    pub fn max_jobs_in(&self, i: usize, room: &[u64]) -> u32 {
-        let demanded = room.iter().zip(&self.demand[i]).filter(|(_, d)| **d > 0);
-        let most = demanded.map(|(r, d)| r / d).min();
+    /// Returns how many jobs of type `i` fit into the free capacity (R).
+    pub fn max_jobs_in(&self, i: usize, free: &[u64]) -> u32 {
+        let pairs = free.iter().zip(&self.demand[i]);
+        let most = pairs.filter_map(|(free, d)| free.checked_div(*d)).min();
         let most = most.expect("a checked workload's types demand something");
         most.min(u32::MAX.into()) as u32
     }
 
     /// Subtracts `count` jobs of type `i` from the free capacity, which they must fit.
-    pub fn take(&self, i: usize, count: u32, room: &mut [u64]) {
-        for (r, d) in room.iter_mut().zip(&self.demand[i]) {
-            *r -= u64::from(count) * d;
+    pub fn take(&self, i: usize, count: u32, free: &mut [u64]) {
+        for (free, d) in free.iter_mut().zip(&self.demand[i]) {
+            *free -= u64::from(count) * d;
         }
     }
 
     /// Adds `count` jobs of type `i` back to the free capacity.
-    pub fn release(&self, i: usize, count: u32, room: &mut [u64]) {
-        for (r, d) in room.iter_mut().zip(&self.demand[i]) {
-            *r += u64::from(count) * d;
+    pub fn release(&self, i: usize, count: u32, free: &mut [u64]) {
+        for (free, d) in free.iter_mut().zip(&self.demand[i]) {
+            *free += u64::from(count) * d;
         }
     }
 
     /// Adds jobs to a schedule in the given `order` of the types until it is maximal. If the
     /// schedule does not fit, it is returned without changes.
     pub fn extended_to_maximal(&self, mut schedule: Schedule, order: &[usize]) -> Schedule {
-        let Some(mut room) = self.free_capacity(&schedule) else {
+        let Some(mut free) = self.free_capacity(&schedule) else {
             return schedule;
         };
         for &i in order {
-            let more = self.max_jobs_in(i, &room);
-            self.take(i, more, &mut room);
+            let more = self.max_jobs_in(i, &free);
+            self.take(i, more, &mut free);
             schedule[i] += more;
         }
         schedule
@@ -165,44 +155,25 @@ impl Packing {
     /// Returns whether no further job of any type fits.
     pub fn is_maximal(&self, schedule: &[u32]) -> bool {
         self.free_capacity(schedule)
-            .is_some_and(|room| (0..self.types()).all(|i| self.max_jobs_in(i, &room) == 0))
+            .is_some_and(|free| (0..self.types()).all(|i| self.max_jobs_in(i, &free) == 0))
     }
 }
 
-/// The fluid bound on the load, in which a job can be divided into smaller parts.
-#[derive(Clone, Debug)]
-pub struct Fluid {
-    /// `Σ_i b_i D_ij / P_j` for each resource j (R).
-    pub utilization: Vec<f64>,
-    /// The resource with the largest utilization.
-    pub bottleneck: usize,
+/// Returns the fluid bound `max_j Σ_i b_i D_ij / P_j ≤ ρ` on the load, for which a job can be
+/// divided into parts. The capacities are rounded down to multiples of the units, since no job can
+/// use the remainder.
+pub fn fluid_bound(workload: &Workload) -> f64 {
+    let resources = workload.resources().iter().enumerate();
+    let fractions = resources.map(|(j, resource)| {
+        let types = workload.types().iter();
+        let work: f64 = types.map(|t| t.offered_load() * t.units()[j] as f64).sum();
+        let units = resource.units() as f64;
+        if work == 0.0 { 0.0 } else { work / units }
+    });
+    fractions.fold(0.0, f64::max)
 }
 
-impl Fluid {
-    /// Returns the fluid bound. The capacities are rounded down to multiples of the units, since
-    /// the remainder cannot be used by any job.
-    pub fn new(workload: &Workload) -> Self {
-        let fraction = |j: usize| {
-            let types = workload.types().iter();
-            let work: f64 = types.map(|t| t.offered_load() * t.units()[j] as f64).sum();
-            let units = workload.resources()[j].units() as f64;
-            if work == 0.0 { 0.0 } else { work / units }
-        };
-        let utilization: Vec<f64> = (0..workload.resources().len()).map(fraction).collect();
-        Fluid {
-            bottleneck: index_of_largest(&utilization),
-            utilization,
-        }
-    }
-
-    /// Returns `max_j Σ_i b_i D_ij / P_j ≤ ρ`.
-    pub fn bound(&self) -> f64 {
-        self.utilization[self.bottleneck]
-    }
-}
-
-/// Returns the index of the largest number, and the first of them if there are ties; 0 if the list
-/// is empty.
+/// Returns the index of the largest number, the first one if there are ties; 0 for an empty list.
 pub fn index_of_largest(numbers: &[f64]) -> usize {
     let descending = (0..numbers.len()).rev();
     let largest = descending.max_by(|a, b| numbers[*a].total_cmp(&numbers[*b]));

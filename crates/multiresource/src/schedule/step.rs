@@ -7,13 +7,11 @@ use synth_core::number::Decimal;
 
 const VISITS: u32 = 200_000;
 
-/// Returns the smallest amount of resource j such that the schedulable set is changed if it is
-/// added to each server of shape h. If there are many schedules, it is a small amount but may not
-/// be the smallest.
-///
-/// It is a whole number for a counted resource, otherwise at least a hundredth of the capacity. If
-/// no amount changes anything, it is one unit or a hundredth, respectively. `None` if no type
-/// demands the resource or the shape has none.
+/// Returns the smallest amount of resource j that changes the schedulable set if it is added to
+/// each server of shape h. If there are many schedules, it may not be the smallest. It is a whole
+/// number for a counted resource, otherwise at least a hundredth of the capacity. If no amount
+/// changes anything, it is one unit or a hundredth, respectively. `None` if no type demands the
+/// resource or the shape has none.
 pub fn smallest_step(fleet: &Fleet, h: usize, j: usize) -> Option<Decimal> {
     let capacity = fleet.shapes()[h].capacity()[j];
     let unit = unit(fleet, j).filter(|_| !capacity.is_zero())?;
@@ -33,10 +31,9 @@ pub fn smallest_step(fleet: &Fleet, h: usize, j: usize) -> Option<Decimal> {
 /// The maximum number of steps in the capacity when different sizes are compared.
 const STEPS: u32 = 128;
 
-/// Returns the amount of which all sizes of resource j for a server of shape h are multiples. It is
-/// the unit of the demands (or 1, if the resource is counted and the unit is not a whole number),
-/// or a multiple of it if there would be too many steps. `None` if no type demands the resource or
-/// the shape has none.
+/// Returns the amount of which all sizes of resource j for a server of shape h are multiples: the
+/// unit of the demands (or 1, if the resource is counted and the unit is not a whole number), or a
+/// multiple of it if there would be too many steps. `None` as for [`smallest_step`].
 pub fn size_step(fleet: &Fleet, h: usize, j: usize) -> Option<Decimal> {
     let capacity = fleet.shapes()[h].capacity()[j];
     let unit = unit(fleet, j)?;
@@ -60,9 +57,8 @@ pub fn steps(step: Decimal, count: u64) -> Option<Decimal> {
     Decimal::nearest(&(step.exact() * BigInt::from(count)))
 }
 
-/// Returns whether a resource is counted in whole units: the capacity is a whole number, and it is
-/// greater than 1 or all demands are whole numbers. A capacity of 1 with fractional demands is the
-/// share of a machine.
+/// Returns whether a resource is counted in whole units. A capacity of 1 with fractional demands is
+/// the share of a machine.
 fn is_counted(fleet: &Fleet, h: usize, j: usize) -> bool {
     let capacity = fleet.shapes()[h].capacity()[j];
     let is_whole = |amount: &Decimal| amount.exact().is_integer();
@@ -72,12 +68,11 @@ fn is_counted(fleet: &Fleet, h: usize, j: usize) -> bool {
 
 /// A search for the smallest load of resource j that exceeds its capacity.
 struct Walk<'a> {
-    /// The demands in units (K × R) of the types that need resource j, sorted by this demand
-    /// relative to the other resources. The last types are counted up first, because they soon
-    /// exceed the capacity.
+    /// The demands (K × R) of the types that need resource j, sorted by this demand relative to the
+    /// other resources. The last types are counted up first, because they soon exceed the capacity.
     demands: Vec<&'a [u64]>,
     j: usize,
-    /// The amount by which the smallest load above the capacity exceeds it.
+    /// The smallest excess over the capacity.
     least: Option<u64>,
     visits: u32,
 }
@@ -90,11 +85,11 @@ impl<'a> Walk<'a> {
             0 => 0.0,
             units => units as f64 / capacity[r].max(1) as f64,
         };
-        let beside = |units: &[u64]| {
+        let ratio = |units: &[u64]| {
             let others = (0..capacity.len()).filter(|r| *r != j);
             share(units, j) / others.map(|r| share(units, r)).fold(0.0, f64::max)
         };
-        demands.sort_by(|a, b| beside(a).total_cmp(&beside(b)));
+        demands.sort_by(|a, b| ratio(a).total_cmp(&ratio(b)));
         Walk {
             demands,
             j,
@@ -103,40 +98,38 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Visits all counts of type k that the other resources allow, and then the later types. `room`
-    /// is the remaining capacity.
-    fn visit(&mut self, k: usize, room: &mut [u64]) {
+    /// Visits all counts of type k that the other resources allow, and then the later types.
+    fn visit(&mut self, k: usize, free: &mut [u64]) {
         let Some(&demand) = self.demands.get(k) else {
             return;
         };
         let mut taken = 0;
         loop {
             self.visits += 1;
-            self.visit(k + 1, room);
+            self.visit(k + 1, free);
             let is_over = self.visits >= VISITS || self.least == Some(1);
-            let mut others = (0..room.len()).filter(|r| *r != self.j);
-            if is_over || !others.all(|r| demand[r] <= room[r]) {
+            let mut others = (0..free.len()).filter(|r| *r != self.j);
+            if is_over || !others.all(|r| demand[r] <= free[r]) {
                 break;
             }
-            if demand[self.j] > room[self.j] {
-                let excess = demand[self.j] - room[self.j];
+            if let Some(excess) = demand[self.j].checked_sub(free[self.j]).filter(|x| *x > 0) {
                 self.least = Some(self.least.map_or(excess, |least| least.min(excess)));
                 break;
             }
-            room.iter_mut().zip(demand).for_each(|(r, d)| *r -= d);
+            free.iter_mut().zip(demand).for_each(|(r, d)| *r -= d);
             taken += 1;
         }
-        let pairs = room.iter_mut().zip(demand);
+        let pairs = free.iter_mut().zip(demand);
         pairs.for_each(|(r, d)| *r += d * taken);
     }
 }
+
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
-    use crate::workload::Workload;
 
-    fn step(capacity: &str, demands: &[&str]) -> f64 {
+    fn fleet(capacity: &str, demands: &[&str]) -> Fleet {
         let jobs = demands.iter().enumerate().map(|(i, demand)| {
             format!("  - {{name: t{i}, demand: {{{demand}}}, arrival_rate: 1, mean_size: .01}}\n")
         });
@@ -144,49 +137,40 @@ mod tests {
             "kind: multiresource\ntime_unit: s\nserver:\n  capacity: {{{capacity}}}\njobs:\n{}",
             jobs.collect::<String>()
         );
-        let fleet = Fleet::from(Workload::parse(&text, "test").unwrap().workload);
-        smallest_step(&fleet, 0, 0).unwrap().value()
+        Fleet::parse(&text, "test").unwrap().workload
+    }
+
+    fn step(capacity: &str, demands: &[&str]) -> f64 {
+        let step = smallest_step(&fleet(capacity, demands), 0, 0);
+        step.unwrap().value()
     }
 
     #[test]
     fn size_steps_by_hand() {
-        let fleet = |capacity: &str, demand: &str| {
-            let text = format!(
-                "kind: multiresource\ntime_unit: s\nserver: {{capacity: {{r: {capacity}}}}}\njobs: [{demand}]\n"
-            );
-            Fleet::from(Workload::parse(&text, "test").unwrap().workload)
-        };
-        let job = |n: usize, r: &str| {
-            format!("{{name: t{n}, demand: {{r: {r}}}, arrival_rate: 1, mean_size: .01}}")
-        };
         for (capacity, demands, expected) in [
-            ("8", vec!["1", "4"], 1.0),
-            ("8", vec![".5"], 1.0),
-            ("128", vec!["8", "12"], 4.0),
-            ("1", vec![".25"], 0.25),
-            ("1280", vec!["1", "7"], 10.0),
+            ("r: 8", &["r: 1", "r: 4"][..], 1.0),
+            ("r: 8", &["r: .5"], 1.0),
+            ("r: 128", &["r: 8", "r: 12"], 4.0),
+            ("r: 1", &["r: .25"], 0.25),
+            ("r: 1280", &["r: 1", "r: 7"], 10.0),
         ] {
-            let jobs: Vec<String> = demands.iter().enumerate().map(|(n, r)| job(n, r)).collect();
-            let step = size_step(&fleet(capacity, &jobs.join(", ")), 0, 0);
+            let step = size_step(&fleet(capacity, demands), 0, 0);
             assert_eq!(step.unwrap().value(), expected, "{capacity}");
         }
     }
 
     #[test]
     fn steps_by_hand() {
-        // The number of cores must be an integer.
         assert_eq!(step("cpu: 8", &["cpu: 1"]), 1.0);
         assert_eq!(step("cpu: 8", &["cpu: .5"]), 1.0);
         // Jobs of 8 and 12 GiB use multiples of 4, so the next load is 132 after both 128 and 130.
         assert_eq!(step("mem: 128", &["mem: 8", "mem: 12"]), 4.0);
         assert_eq!(step("mem: 130", &["mem: 8", "mem: 12"]), 2.0);
-        // The share of a machine can be any number. There is space for three of these jobs, and
-        // four of them need 1.2.
+        // The share of a machine can be any number; four of these jobs need 1.2.
         assert!((step("share: 1", &["share: .3"]) - 0.2).abs() < 1e-12);
         assert_eq!(step("gpu: 1", &["gpu: 1"]), 1.0);
-        // There are only enough cores for two jobs, so that more memory does not help.
+        // With cores for only two jobs, more memory does not help. Three jobs need 12 GiB.
         assert_eq!(step("mem: 10, cpu: 2", &["mem: 4, cpu: 1"]), 1.0);
-        // There are enough cores for three jobs, which need 12 GiB.
         assert_eq!(step("mem: 10, cpu: 3", &["mem: 4, cpu: 1"]), 2.0);
     }
 }

@@ -121,8 +121,7 @@ impl Contender {
         Ok(Contender::Rule(rule, parameter_of(rule, parameter)?))
     }
 
-    /// Parses a rule for a fleet. If the fleet has several servers, the rule must be one that pools
-    /// them.
+    /// Parses a rule for a fleet, which must pool the servers if there are several.
     pub fn named(text: &str, fleet: &Fleet) -> Result<Self, String> {
         if fleet.is_one_server() || text.contains('+') || added(text).is_some() {
             return Contender::parse(text);
@@ -162,11 +161,11 @@ impl Contender {
         }
         let plans = match self {
             Contender::Rule(rule, _) => rule.information != Information::Means,
-            Contender::Backfilling(_) | Contender::External(_) => true,
             Contender::Policy(policy) => {
                 let looks = (**policy).clone().job_order_mut().is_some();
                 policy.needs_limits() || looks && fleet.envelope().has_limits()
             }
+            _ => true,
         };
         match (self, fleet.envelope().size_information()) {
             _ if !plans => Information::Means,
@@ -179,19 +178,16 @@ impl Contender {
         }
     }
 
-    /// Builds the rule for a fleet.
-    ///
-    /// # Errors
-    /// If the rule cannot serve the fleet, with the reason and the rules that can.
+    /// Builds the rule for a fleet. If it cannot serve the fleet, the error contains the reason and
+    /// the rules that can.
     pub fn build_policy(&self, fleet: &Fleet) -> Result<Box<dyn Policy>, Failure> {
         let is_one = fleet.is_one_server();
         match self {
             Contender::Rule(rule, None) if !is_one && rule.is_for_fleet => {
-                let others = "first-fit, fcfs and best-fit".into();
                 let unsuitable = |why| Failure::Unsuitable {
                     rule: rule.name,
                     why,
-                    others,
+                    others: "first-fit, fcfs and best-fit".into(),
                 };
                 rule.rule(fleet, None).map_err(unsuitable)
             }
@@ -219,10 +215,8 @@ impl Contender {
         }
     }
 
-    /// Returns its settings in a policy file for this fleet.
-    ///
-    /// # Errors
-    /// If the rule cannot serve the fleet, or policy files do not support it.
+    /// Returns its settings in a policy file for this fleet. It is an error if the rule cannot
+    /// serve the fleet, or policy files do not support it.
     pub fn settings(&self, fleet: &Fleet) -> Result<Family, Failure> {
         if !fleet.devices().is_empty() {
             return Err(Failure::Servers(
@@ -252,9 +246,8 @@ impl Contender {
     }
 
     fn unsuitable(&self, why: Unsuitable, can: impl Fn(&Self) -> bool) -> Failure {
-        let others = NAMED_RULES
-            .iter()
-            .filter(|rule| can(&Contender::from(*rule)));
+        let rules = NAMED_RULES.iter();
+        let others = rules.filter(|rule| can(&Contender::from(*rule)));
         let names: Vec<&str> = others.map(|rule| rule.name).collect();
         Failure::Unsuitable {
             rule: self.name(),
@@ -282,8 +275,7 @@ impl Contender {
         }
     }
 
-    /// Simulates it on one server; see [`simulate`](super::simulate) and
-    /// [`Contender::simulate_on`].
+    /// Simulates it on one server; see [`simulate`](super::simulate).
     pub fn simulate(
         &self,
         workload: &Workload,
@@ -300,7 +292,7 @@ impl Contender {
         settings: &Settings,
         mut progress: impl FnMut(Progress),
     ) -> Result<Run, Failure> {
-        let mut simulation = self.begin_on(fleet, settings)?;
+        let mut simulation = Simulation::new(fleet, &*self.build_policy(fleet)?, settings);
         let settings = match self {
             Contender::External(rule) if rule.runs_in_turn() => &Settings {
                 in_turn: true,
@@ -309,19 +301,6 @@ impl Contender {
             _ => settings,
         };
         Ok(simulation.run(settings, &mut progress)?)
-    }
-
-    /// Starts a simulation on a fleet. It fails if the rule cannot serve the fleet.
-    pub fn begin_on<'w>(
-        &self,
-        fleet: &'w Fleet,
-        settings: &Settings,
-    ) -> Result<Simulation<'w>, Failure> {
-        Ok(Simulation::new(
-            fleet,
-            &*self.build_policy(fleet)?,
-            settings,
-        ))
     }
 }
 
@@ -340,11 +319,8 @@ fn find(
         let known: Vec<&str> = names.iter().chain(aliases).copied().collect();
         let near = nearest(name, &known);
         let meant = near.map_or(String::new(), |near| format!(" (did you mean `{near}`?)"));
-        let names = names.join(", ");
-        format!(
-            "there is no rule `{name}`{scope}{meant}; the rules are {names}, and {}",
-            Backfilling::NAMES
-        )
+        let (names, others) = (names.join(", "), Backfilling::NAMES);
+        format!("there is no rule `{name}`{scope}{meant}; the rules are {names}, and {others}")
     })
 }
 

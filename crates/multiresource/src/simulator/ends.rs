@@ -6,13 +6,11 @@ use synth_core::number::Decimal;
 use synth_queues::distribution::SizeDistribution;
 use synth_simulation::{CompletionQueue, RandomStream, Sampler};
 
-/// A calendar of the ends of the running jobs, which is not visible to the policy. The end of a job
-/// is known as soon as it starts.
-///
-/// With the default, the size of each job must be given.
+/// A calendar of the ends of the running jobs, which is not visible to the policy. With the
+/// default, the size of each job must be given.
 #[derive(Default)]
 pub struct CompletionTimes {
-    laws: Vec<Sampler>,
+    sizes: Vec<Sampler>,
     latency: Option<Sampler>,
     /// The mean start latency, which is added to the limits \[time\].
     mean_latency: f64,
@@ -31,11 +29,10 @@ enum Limits {
 }
 
 impl CompletionTimes {
-    /// Creates an empty calendar, and the distributions of the sizes and limits.
-    pub fn new(workload: &Workload) -> Self {
+    pub(super) fn new(workload: &Workload) -> Self {
         let types = workload.types();
         CompletionTimes {
-            laws: types.iter().map(|t| Sampler::of(t.size())).collect(),
+            sizes: types.iter().map(|t| Sampler::of(t.size())).collect(),
             latency: workload.start_latency().map(Sampler::of),
             mean_latency: workload.start_latency().map_or(0.0, SizeDistribution::mean),
             limits: match workload.size_information() {
@@ -54,7 +51,7 @@ impl CompletionTimes {
     /// Adds a job of type i; its size \[time\] is drawn if it is NaN. The start latency and the
     /// limit are drawn from the same stream, so that they do not depend on the policy.
     #[inline(always)]
-    pub fn arrive(
+    pub(super) fn arrive(
         &self,
         i: usize,
         now: f64,
@@ -62,10 +59,9 @@ impl CompletionTimes {
         sizes: &mut RandomStream,
         system: &mut System,
     ) {
-        let size = if size.is_nan() {
-            self.laws[i].draw(sizes)
-        } else {
-            size
+        let size = match size.is_nan() {
+            true => self.sizes[i].draw(sizes),
+            false => size,
         };
         let latency = self.latency.as_ref().map_or(0.0, |law| law.draw(sizes));
         let job = system.arrive_sized(i, now, size + latency);
@@ -79,17 +75,17 @@ impl CompletionTimes {
     }
 
     /// Returns the time of the next end, or infinity.
-    pub fn next(&mut self, system: &System) -> f64 {
+    pub(super) fn next(&mut self, system: &System) -> f64 {
         self.calendar.next(|end, slot| is_due(system, end, slot))
     }
 
     /// Removes the job that ends next, and returns its slot.
-    pub fn take(&mut self) -> Option<u32> {
+    pub(super) fn take(&mut self) -> Option<u32> {
         self.calendar.take()
     }
 
     /// Adds the jobs that the policy has started.
-    pub fn follow(&mut self, system: &System) {
+    pub(super) fn follow(&mut self, system: &System) {
         for action in system.actions() {
             if let Action::Start(_, job) = action
                 && let Some(end) = system.ends_at(job.slot)
@@ -97,19 +93,17 @@ impl CompletionTimes {
                 self.calendar.push(end, job.slot);
             }
         }
-        let running = system.all_running();
-        self.calendar
-            .tidy(running, |end, slot| is_due(system, end, slot));
+        let is_due = |end, slot| is_due(system, end, slot);
+        self.calendar.tidy(system.all_running(), is_due);
     }
 
     /// Checks that the running jobs are exactly the ones with known ends.
-    pub fn audit(&self, system: &mut System) {
+    pub(super) fn audit(&self, system: &mut System) {
         let mut known = vec![0; system.types()];
-        let due = self.calendar.ends();
-        let due = due.filter(|(end, slot)| is_due(system, *end, *slot));
+        let ends = self.calendar.ends().filter(|(end, _)| !end.is_nan());
+        let due = ends.filter(|(end, slot)| is_due(system, *end, *slot));
         // If a job was stopped and started again, there may be two entries for it.
-        let slots: BTreeSet<u32> = due.filter(|(end, _)| !end.is_nan()).map(|e| e.1).collect();
-        for slot in slots {
+        for slot in due.map(|(_, slot)| slot).collect::<BTreeSet<_>>() {
             known[system.type_of(slot)] += 1;
         }
         for (i, known) in known.into_iter().enumerate() {
@@ -165,7 +159,6 @@ mod tests {
         system.start(0);
         system.start(0);
         assert_eq!(follow(&mut system, &mut calendar), 12.0);
-        // If a job is stopped and started again in one decision, nothing changes.
         system.advance(11.0);
         system.stop(0);
         system.start(0);

@@ -10,27 +10,23 @@ use synth_simulation::{
 /// The result of comparing a claim with the measurements.
 pub type Judgement = simulation::Judgement<Quantity>;
 
-/// Returns the thresholds that are required to examine all of the claims of an artifact.
+/// Returns the thresholds that are required to examine all claims of an artifact.
 pub fn thresholds_to_record(artifact: &Artifact, workload: &Workload) -> Vec<Watch> {
     let claims = artifact.claims.iter();
     claims.filter_map(|c| watch(c, workload)).collect()
 }
 
-/// Judges the claims of an artifact by using a run that satisfies the conditions of the claims.
-///
-/// The run must have recorded all of the [`thresholds_to_record`]. If there is a fleet, then
-/// `workload` must be its envelope.
+/// Judges the claims of an artifact by using a run that satisfies their conditions and has recorded
+/// all [`thresholds_to_record`]. For a fleet, `workload` must be its envelope.
 pub fn judge(artifact: &Artifact, workload: &Workload, run: &Run) -> Vec<Judgement> {
+    let policy = &artifact.policy;
+    let (is_unstable, claims) = (run.health == Health::Unstable, artifact.claims.iter());
     let judge = Judge {
-        policy: &artifact.policy,
+        policy,
         workload,
         run,
     };
-    judge_all(
-        artifact.claims.iter(),
-        run.health == Health::Unstable,
-        &judge,
-    )
+    judge_all(claims, is_unstable, &judge)
 }
 
 struct Judge<'a> {
@@ -45,12 +41,10 @@ impl ClaimMeter<Quantity> for Judge<'_> {
             Measure::Nothing(why) => Some(why),
             Measure::Load if claim.job_type.is_none() => Some("it is proved for all policies"),
             Measure::WorkingTime if claim.value >= 1.0 => Some("a value of 1 cannot be estimated"),
-            Measure::Percentile(_) if is_measured(claim) => None,
-            Measure::WaitingPercentile(_) if !is_measured(claim) => {
-                Some("the run did not record it")
-            }
+            Measure::Percentile(_) | Measure::WaitingPercentile(_) if is_measured(claim) => None,
             Measure::NumberAbove
             | Measure::Percentile(_)
+            | Measure::WaitingPercentile(_)
             | Measure::WaitingAbove
             | Measure::ResponseAbove
                 if self.watched(claim).is_none() =>
@@ -70,16 +64,15 @@ impl ClaimMeter<Quantity> for Judge<'_> {
     fn found(&self, claim: &Claim) -> Option<ClaimMeasurement> {
         let run = self.run;
         let of_type = self.of_type(claim);
-        let mean =
-            |measured: Option<Estimate>| Some(ClaimMeasurement::mean(measured?, claim.value));
+        let (value, half_width) = (claim.value, claim.half_width);
+        let mean = |measured: Option<Estimate>| Some(ClaimMeasurement::mean(measured?, value));
         let queue = |measured: Option<Estimate>, side: Side| {
+            let measured = measured?;
             Some(ClaimMeasurement::of_queue(
-                measured?,
-                claim.value,
-                claim.half_width,
-                side,
+                measured, value, half_width, side,
             ))
         };
+        let above = || self.watched(claim)?.above;
         let found = match claim.quantity.row().measure {
             Measure::Offered => return mean(of_type?.1.own.mean_offered),
             Measure::Load => return mean(self.load(claim)),
@@ -95,20 +88,16 @@ impl ClaimMeter<Quantity> for Judge<'_> {
             }
             Measure::WeightedResponse => queue(run.weighted_response, Side::Equal),
             Measure::NumberAbove => {
-                let (p, mean) = (claim.value, of_type?.1.mean_number?);
-                Some(ClaimMeasurement::above(
-                    self.watched(claim)?.above?,
-                    p,
-                    &mean,
-                ))
+                let mean = of_type?.1.mean_number?;
+                Some(ClaimMeasurement::above(above()?, value, &mean))
             }
             Measure::WaitingAbove | Measure::ResponseAbove => {
-                let (above, mean) = (self.watched(claim)?.above?, of_type?.1.mean_response?);
-                Some(match claim.half_width {
-                    Some(own) if claim.value == 0.0 => {
+                let (above, mean) = (above()?, of_type?.1.mean_response?);
+                Some(match half_width {
+                    Some(own) if value == 0.0 => {
                         ClaimMeasurement::above_zero_claim(above, own, &mean)
                     }
-                    own => ClaimMeasurement::above(above, claim.value, &mean).known_within(own),
+                    own => ClaimMeasurement::above(above, value, &mean).known_within(own),
                 })
             }
             Measure::Percentile(_) if claim.job_type.is_none() => {
@@ -121,13 +110,12 @@ impl ClaimMeter<Quantity> for Judge<'_> {
             Measure::Percentile(place) => {
                 let found = of_type?.1;
                 let p = 1.0 - claim.quantity.row().measure.percentile()?;
-                let above =
-                    ClaimMeasurement::above(self.watched(claim)?.above?, p, &found.mean_response?);
+                let above = ClaimMeasurement::above(above()?, p, &found.mean_response?);
                 Some(above.for_percentile(found.percentiles?[place]))
             }
             Measure::Nothing(_) => None,
         }?;
-        // Check that the run is long enough for the correlation time of the queue in the claim.
+        // The run must be long enough for the correlation time of the queue in the claim.
         let (number, jobs) = match of_type {
             Some((_, measured)) => (measured.mean_number, measured.completions),
             None => (run.mean_number, u64::MAX),
@@ -199,8 +187,7 @@ pub fn as_analysed(artifact: &Artifact, policy: &Family) -> Family {
     }
 }
 
-/// Returns whether the percentile itself is compared with the run. Otherwise, the fraction of the
-/// jobs that take longer is compared.
+/// Returns whether the percentile is compared with the run, not the fraction of longer jobs.
 fn is_measured(claim: &Claim) -> bool {
     claim.job_type.is_none() || claim.method == Method::Simulated
 }

@@ -5,8 +5,7 @@ use synth_simulation::{
     Arrivals, Batches, Modulated, Process, RandomStream, Sampler, numbers, weights,
 };
 
-/// Returns the arrivals of a workload from time 0 on. All of the types are drawn as one process if
-/// all of them are Poisson processes or there is a common modulation.
+/// All types are drawn as one process if they are Poisson processes or have a common modulation.
 pub(super) fn arrivals(workload: &Workload, stream: RandomStream) -> Arrivals {
     let types = workload.types().iter();
     if workload.is_poisson() {
@@ -20,12 +19,8 @@ pub(super) fn arrivals(workload: &Workload, stream: RandomStream) -> Arrivals {
 }
 
 fn flow(common: &CommonModulation) -> Modulated {
-    let rates = common.relative_factors();
-    Modulated::new(
-        rates,
-        &rows(&common.switching),
-        &common.stationary_distribution(),
-    )
+    let (rates, initial) = (common.relative_factors(), common.stationary_distribution());
+    Modulated::new(rates, &rows(&common.switching), &initial)
 }
 
 /// Returns the mean rate of the batches and their distribution, or the rate of single jobs.
@@ -48,10 +43,10 @@ fn batches(job_type: &JobType) -> (f64, Option<Batches>) {
 }
 
 fn process(job_type: &JobType) -> Process {
-    let poisson = || Process::Renewal(Sampler::Exponential(1.0 / job_type.arrival_rate()));
     match job_type.arrivals() {
-        ArrivalProcess::Poisson { .. } => poisson(),
-        _ if job_type.is_poisson() => poisson(),
+        _ if job_type.is_poisson() => {
+            Process::Renewal(Sampler::Exponential(1.0 / job_type.arrival_rate()))
+        }
         ArrivalProcess::Renewal {
             interarrival,
             batch,
@@ -63,10 +58,14 @@ fn process(job_type: &JobType) -> Process {
             let initial = job_type.arrivals().stationary_distribution();
             Process::Modulated(Modulated::new(numbers(rates), &rows(switching), &initial))
         }
-        ArrivalProcess::Batches { .. } => match batches(job_type) {
-            (rate, Some(batches)) => Process::Batches(batches, Sampler::Exponential(1.0 / rate)),
-            (_, None) => poisson(),
-        },
+        ArrivalProcess::Batches { .. } | ArrivalProcess::Poisson { .. } => {
+            let (rate, batches) = batches(job_type);
+            let interarrival = Sampler::Exponential(1.0 / rate);
+            match batches {
+                Some(batches) => Process::Batches(batches, interarrival),
+                None => Process::Renewal(interarrival),
+            }
+        }
     }
 }
 
@@ -78,7 +77,6 @@ fn rows(matrix: &[Vec<Decimal>]) -> Vec<Vec<f64>> {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
-    use crate::workload::Workload;
     use statrs::function::erf::erfc;
     use synth_queues::distribution::SizeDistribution;
     use synth_simulation::Streams;
@@ -165,41 +163,7 @@ mod tests {
         }
     }
 
-    /// The tolerance is 3.29 standard errors (99.9 %), which are computed with the moments of the
-    /// sample.
-    #[test]
-    fn sampled_sizes_have_the_first_two_moments_of_their_law() {
-        let others = [
-            "{law: lognormal, mean: 3, scv: .5}",
-            "{law: weibull, mean: 3, scv: .1}",
-            "{law: weibull, mean: .2, scv: 3}",
-            "{law: pareto, shape: 2, low: .1, high: 10}",
-            "{law: pareto, shape: .5, low: 1, high: 100}",
-            "{law: empirical, values: [1, 2, 10]}",
-            "{law: empirical, values: [3, .5, 40], probabilities: [.25, .7, .05]}",
-        ];
-        for law in others {
-            let sizes = draws(law, 1_000_000);
-            let n = sizes.len() as f64;
-            let moment = |r: i32| sizes.iter().map(|x| x.powi(r)).sum::<f64>() / n;
-            let [first, second, fourth] = [1, 2, 4].map(moment);
-            let size = sampler(law).1;
-            let square = size.mean().powi(2) * (1.0 + size.scv());
-            for (found, exact, variance) in [
-                (first, size.mean(), second - first * first),
-                (second, square, fourth - second * second),
-            ] {
-                let error = (variance / n).sqrt();
-                assert!(
-                    (found - exact).abs() < 3.29 * error,
-                    "{law}: {found} for {exact} ± {error}"
-                );
-            }
-        }
-    }
-
-    /// The tolerance is 4.5 standard deviations. The probability that none of the 3000 counts
-    /// exceeds it is 98 %.
+    /// With a probability of 98 %, none of the 3000 counts exceeds 4.5 standard deviations.
     #[test]
     fn empirical_values_are_drawn_with_their_probabilities() {
         let values: Vec<String> = (1..=3000).map(|n| n.to_string()).collect();

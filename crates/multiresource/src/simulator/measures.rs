@@ -41,9 +41,8 @@ pub struct TypeMeasures {
 /// Returns the job types of a workload, in its order, for the statistics.
 pub fn classes(workload: &Workload) -> Vec<JobClass> {
     let types = workload.types().iter().zip(workload.load_shares());
-    let common = workload
-        .modulation()
-        .map_or(0.0, CommonModulation::excess_dispersion);
+    let modulation = workload.modulation();
+    let common = modulation.map_or(0.0, CommonModulation::excess_dispersion);
     let common = workload.total_arrival_rate() * common;
     let class = types.map(|(job_type, weight)| JobClass {
         name: job_type.name().into(),
@@ -61,24 +60,22 @@ pub fn classes(workload: &Workload) -> Vec<JobClass> {
 
 pub(super) fn classes_of_fleet(fleet: &Fleet) -> Vec<JobClass> {
     let capacity = fleet.capacity();
-    let part = |job_type: &JobType| {
-        let pairs = job_type.demand().iter().zip(&capacity);
-        let part = pairs.map(|(d, all)| f64::from(job_type.nodes()) * d.value() / all);
-        part.collect()
-    };
     let classes = classes(fleet.envelope()).into_iter().zip(fleet.types());
     classes
-        .map(|(class, own)| JobClass {
-            demands: part(own),
-            ..class
+        .map(|(class, own)| {
+            let pairs = own.demand().iter().zip(&capacity);
+            let part = pairs.map(|(d, all)| f64::from(own.nodes()) * d.value() / all);
+            JobClass {
+                demands: part.collect(),
+                ..class
+            }
         })
         .collect()
 }
 
-/// Returns `lim Var W(t) / (t λ E[S]²) − c²`, where W is the arriving work. If the sizes are
-/// independent, this is the index of dispersion I of the number of arrivals. If the sizes in a
-/// batch have a correlation of r, it is larger by `r c² (I − 1)`. The start latencies of the jobs
-/// in a batch are always independent.
+/// Returns `lim Var W(t) / (t λ E[S]²) − c²`, where W is the arriving work. For independent sizes,
+/// this is the index of dispersion I of the number of arrivals. If the sizes in a batch have a
+/// correlation of r, it is larger by `r c² (I − 1)`. Start latencies are always independent.
 fn dispersion(job_type: &JobType) -> f64 {
     let (arrivals, held) = (job_type.arrivals(), job_type.holding_time());
     let counts = arrivals.dispersion();
@@ -173,7 +170,7 @@ fn wastage(workload: &Workload, own: Columns, sample: &Sample) -> Vec<f64> {
     wasted.collect()
 }
 
-/// Converts the fractions of the envelope to fractions of the resources of all servers.
+/// Converts fractions of the envelope to fractions of all servers.
 pub(super) fn of_all_servers(run: &mut Run, fleet: &Fleet) {
     let own = &mut run.own;
     let resources = fleet.envelope().resources().iter().enumerate();

@@ -1,10 +1,8 @@
-//! A simulator for one server or a fleet, with confidence intervals, which is also used to check
-//! the claims of an artifact.
+//! A simulator for one server or a fleet, which also checks the claims of an artifact.
 //!
 //! The invariants of the server are checked for each event, even in release builds: the capacity is
 //! not exceeded, a job is only preempted if this is allowed, no job is lost, and the time does not
-//! decrease. If the number of jobs grows without limit, the run is unstable and does not have a
-//! mean.
+//! decrease. If the number of jobs grows without limit, the run is unstable and has no mean.
 
 mod contender;
 mod ends;
@@ -16,15 +14,14 @@ mod record;
 mod server;
 mod stepping;
 
-pub use server::PendingEvent;
-pub use stepping::SteppedRun;
-pub use {ends::CompletionTimes, server::Server};
-
 pub use crate::policy::{NamedRule, Parameter};
 pub use contender::{Contender, ExternalRule, Failure, with_rules};
+pub use ends::CompletionTimes;
 pub use judge::{Judgement, as_analysed, judge, thresholds_to_record};
 pub use measures::{Measures, Run, TypeMeasures, TypeResult, classes};
 pub use record::recorded;
+pub use server::{PendingEvent, Server};
+pub use stepping::SteppedRun;
 
 pub use synth_simulation::{
     Ending, Estimate, Health, Pair, Progress, Ranked, Ranking, Settings, Threshold, Verdict, Watch,
@@ -36,10 +33,8 @@ use crate::workload::{Fleet, JobType, Workload};
 use engine::{Engine, counters};
 use synth_simulation::{FromAbove, JobClass, Streams, go_on, results};
 
-/// Simulates a policy on one server, and calls `progress` from time to time.
-///
-/// # Errors
-/// If the policy makes a decision that is not possible.
+/// Simulates a policy on one server, and calls `progress` from time to time. It is an error if the
+/// policy makes a decision that is not possible.
 pub fn simulate<P: Policy>(
     workload: &Workload,
     policy: P,
@@ -59,10 +54,8 @@ pub struct Simulation<'w> {
 }
 
 impl<'w> Simulation<'w> {
-    /// Starts a policy on the empty servers of a fleet.
-    ///
-    /// The seed, the number of replications and the recording options of the settings are used. The
-    /// dominant share of a job is computed with the [envelope](Fleet::envelope).
+    /// Starts a policy on the empty servers of a fleet, with the seed, the number of replications
+    /// and the recording options of the settings.
     pub fn new(fleet: &'w Fleet, policy: &dyn Policy, settings: &Settings) -> Self {
         let system = || System::for_policy(fleet, policy);
         Self::on(fleet, &system, policy, settings)
@@ -84,7 +77,8 @@ impl<'w> Simulation<'w> {
             let ends = has_ends.then(|| CompletionTimes::new(workload));
             let server =
                 |service: &mut _| Server::new(system(), policy.clone_rule(), ends, service);
-            Engine::new(&classes, workload, server, settings, r)
+            let run = SteppedRun::with_server(workload, settings.seed, r, server);
+            Engine::new(&classes, workload, run, settings)
         };
         let count = settings.replications.max(1);
         let spares = count..count + FromAbove::<Engine>::SPARES as u32;
@@ -96,8 +90,8 @@ impl<'w> Simulation<'w> {
         }
     }
 
-    /// Continues until there is a reason to stop, and returns the measurements since the start. The
-    /// number of events in the settings is also counted since the start.
+    /// Continues until there is a reason to stop. The events and results are counted from the
+    /// start.
     pub fn run(
         &mut self,
         settings: &Settings,

@@ -7,29 +7,30 @@ use super::server::PendingEvent;
 use super::stepping::SteppedRun;
 use crate::policy::{Action, Event, System};
 use crate::workload::Fleet;
-use synth_simulation::{Arrival, ArrivalBuffer, JobClass, Stint, Streams, Stretch};
+use synth_simulation::{
+    Arrival, ArrivalBuffer, JobClass, Stint, Streams, Stretch, total_arrival_rate,
+};
 
-/// The number of arrivals before a stretch can begin, because the system is empty at the start.
+/// The number of arrivals before a stretch can begin, because the system is empty at the start, and
+/// the number of arrivals in which it is selected.
 const WARM_UP: f64 = 1000.0;
-/// The number of arrivals in which the stretch is selected.
 const WITHIN: f64 = 12_000.0;
-/// The minimum and the maximum number of arrivals in a stretch.
+/// The minimum and the maximum number of arrivals in a stretch, and its length within these limits
+/// as a multiple of the mean size of the largest type.
 const LENGTH: [f64; 2] = [50.0, 600.0];
-/// The length of a stretch within these limits, as a multiple of the mean size of the largest type.
 const RUNS: f64 = 2.0;
 
-/// Records what a policy does in a stretch of a run from an empty system.
-///
-/// The stretch only depends on the fleet and the seed, so that it is the same for all policies. It
-/// ends at the time with the largest backlog if every job has the mean size of its type and the
-/// servers are always fully used. `None` if the policy cannot run here.
+/// Records what a policy does in a stretch of a run from an empty system. The stretch only depends
+/// on the fleet and the seed: it ends at the time with the largest backlog if every job has the
+/// mean size of its type and the servers are always fully used. `None` if the policy cannot run
+/// here.
 pub fn recorded(policy: &Contender, fleet: &Fleet, seed: u64) -> Option<Stretch> {
     let rule = policy.build_policy(fleet).ok()?;
     let classes = classes_of_fleet(fleet);
     let parts = Parts::of(fleet, &classes);
     let [from, to] = busiest(&classes, &parts, fleet, seed);
     let mut run = SteppedRun::under(rule, fleet, seed, 0);
-    let mut kept = Kept {
+    let mut recording = Recording {
         stretch: Stretch {
             from,
             to,
@@ -40,16 +41,17 @@ pub fn recorded(policy: &Contender, fleet: &Fleet, seed: u64) -> Option<Stretch>
         running: BTreeMap::new(),
     };
     loop {
-        let (now, due) = run.server.next_event(run.coming.peek().time);
+        let arrival = run.coming.peek();
+        let (now, due) = run.server.next_event(arrival.time);
         if now >= to {
             break;
         }
         let server = &mut run.server;
         match due {
-            None => run.arrive(),
+            None => run.arrive(arrival),
             Some(PendingEvent::End) => match server.end(now.max(server.system.now())) {
                 Some(left) => {
-                    kept.stop(left.job.slot, server.system.now());
+                    recording.stop(left.job.slot, server.system.now());
                     server.react(Event::Completion(left.job_type));
                 }
                 None => server.system.advance(now.max(server.system.now())),
@@ -57,39 +59,43 @@ pub fn recorded(policy: &Contender, fleet: &Fleet, seed: u64) -> Option<Stretch>
             Some(due) => drop(server.happen(now, due, &mut run.service)),
         }
         let system = &run.server.system;
-        kept.follow(system, &parts);
+        recording.follow(system, &parts);
         if system.violation().is_some() {
             return None;
         }
     }
-    Some(kept.finish(to))
+    for slot in Vec::from_iter(recording.running.keys().copied()) {
+        recording.stop(slot, to);
+    }
+    let mut stretch = recording.stretch;
+    stretch.stints.sort_by(|a, b| a.start.total_cmp(&b.start));
+    Some(stretch)
 }
 
-struct Kept {
+struct Recording {
     stretch: Stretch,
     running: BTreeMap<u32, Stint>,
 }
 
-impl Kept {
+impl Recording {
     fn follow(&mut self, system: &System, parts: &Parts) {
         let now = system.now();
         for action in system.actions() {
             match *action {
                 Action::Stop(_, job) => self.stop(job.slot, now),
-                Action::Start(i, job) => drop(self.running.insert(
-                    job.slot,
-                    Stint {
+                Action::Start(i, job) => {
+                    let stint = Stint {
                         class: i as u32,
                         part: parts.of_types[i],
                         start: now,
                         end: f64::INFINITY,
-                    },
-                )),
+                    };
+                    self.running.insert(job.slot, stint);
+                }
             }
         }
-        let waiting = (0..system.types())
-            .map(|i| f64::from(system.waiting(i)))
-            .sum();
+        let types = 0..system.types();
+        let waiting = types.map(|i| f64::from(system.waiting(i))).sum();
         let changes = &mut self.stretch.waiting;
         if now < self.stretch.from {
             *changes = vec![(self.stretch.from, waiting)];
@@ -103,16 +109,6 @@ impl Kept {
         let seen = ended.filter(|own| self.stretch.overlaps(own.start, own.end));
         self.stretch.stints.extend(seen);
     }
-
-    fn finish(mut self, to: f64) -> Stretch {
-        for slot in Vec::from_iter(self.running.keys().copied()) {
-            self.stop(slot, to);
-        }
-        self.stretch
-            .stints
-            .sort_by(|a, b| a.start.total_cmp(&b.start));
-        self.stretch
-    }
 }
 
 /// The share of the most used resource that is needed by a job of each type.
@@ -124,9 +120,10 @@ struct Parts {
 impl Parts {
     fn of(fleet: &Fleet, classes: &[JobClass]) -> Self {
         let used = |j: usize| -> f64 {
-            let of_class =
-                |class: &JobClass| class.arrival_rate * class.mean_size * class.demands[j];
-            classes.iter().map(of_class).sum()
+            let each = classes
+                .iter()
+                .map(|own| own.offered_load() * own.demands[j]);
+            each.sum()
         };
         let resources = fleet.envelope().resources();
         let most = (0..resources.len()).max_by(|a, b| used(*a).total_cmp(&used(*b)));
@@ -139,10 +136,10 @@ impl Parts {
 }
 
 fn busiest(classes: &[JobClass], parts: &Parts, fleet: &Fleet, seed: u64) -> [f64; 2] {
-    let rate: f64 = classes.iter().map(|class| class.arrival_rate).sum();
-    let largest =
-        (0..classes.len()).max_by(|a, b| parts.of_types[*a].total_cmp(&parts.of_types[*b]));
-    let run = largest.map_or(0.0, |i| classes[i].mean_size);
+    let rate = total_arrival_rate(classes);
+    let pairs = parts.of_types.iter().zip(classes);
+    let largest = pairs.max_by(|a, b| a.0.total_cmp(b.0));
+    let run = largest.map_or(0.0, |(_, class)| class.mean_size);
     let length = (RUNS * run).clamp(LENGTH[0] / rate, LENGTH[1] / rate);
     let stream = Streams::new(seed, 0).arrivals;
     let mut coming = ArrivalBuffer::new(laws::arrivals(fleet.envelope(), stream));

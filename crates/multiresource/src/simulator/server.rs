@@ -1,15 +1,13 @@
 use super::ends::CompletionTimes;
-use crate::policy::Completed;
-use crate::policy::{Event, Policy, System};
+use crate::policy::{Completed, Event, Policy, System};
 use synth_simulation::{RandomStream, Stay};
 
 /// One server or a fleet, with its queues, the rule, and the ends of the jobs.
 ///
 /// A memoryless event is a clock of the policy or, if all sizes are exponential, a completion. The
-/// next one occurs when the integral of the total rate reaches an exponential number of mean 1, so
-/// that it is not necessary to draw it again if there is another event before. If a size is not
-/// exponential, the sizes of all jobs are drawn when they arrive, and a calendar is used to find
-/// the next job that ends.
+/// next one occurs when the integral of the total rate reaches an exponential number of mean 1,
+/// which need not be drawn again if there is another event before. If a size is not exponential,
+/// the sizes of all jobs are drawn when they arrive, and a calendar finds the next job that ends.
 pub struct Server {
     /// The state of the servers and of the queues.
     pub system: System,
@@ -23,21 +21,12 @@ pub struct Server {
 /// The next event at a server.
 #[derive(Clone, Copy)]
 pub enum PendingEvent {
-    /// A memoryless event: a clock, or the end of a job of exponential size.
-    Ring(Rates),
+    /// A memoryless event with the [`Server::rates`]: a clock, or the end of an exponential size.
+    Ring([f64; 2]),
     /// The end of a job of known size.
     End,
     /// A wake-up that the rule asked for.
     Wake,
-}
-
-/// The rates of the events that are memoryless \[1/time\].
-#[derive(Clone, Copy)]
-pub struct Rates {
-    clocks: f64,
-    /// The total rate of the clocks and, if the ends are not known, an upper bound on the rate of
-    /// the completions.
-    pub total: f64,
 }
 
 /// The outcome of an event.
@@ -54,41 +43,33 @@ impl Server {
     /// Creates a server from an empty system at time 0, and starts the clocks of the policy.
     pub fn new(
         mut system: System,
-        mut policy: Box<dyn Policy>,
+        policy: Box<dyn Policy>,
         ends: Option<CompletionTimes>,
         service: &mut RandomStream,
     ) -> Self {
         if ends.is_none() {
             system.records_actions = false;
         }
-        policy.begin(&mut system);
         let mut server = Server {
             system,
             policy,
             ends,
             hazard: service.exponential(),
         };
-        server.follow();
+        server.call(|policy, system| policy.begin(system));
         server
     }
 
-    /// Creates a server from an existing system, in which the sizes of all of the jobs are known.
-    pub fn resume(
-        mut system: System,
-        mut policy: Box<dyn Policy>,
-        service: &mut RandomStream,
-    ) -> Self {
-        let mut ends = CompletionTimes::default();
-        ends.follow(&system);
-        system.clear_actions();
-        policy.resume(&mut system);
+    /// Creates a server from an existing system in which the sizes of all jobs are known.
+    pub fn resume(system: System, policy: Box<dyn Policy>, service: &mut RandomStream) -> Self {
         let mut server = Server {
             system,
             policy,
-            ends: Some(ends),
+            ends: Some(CompletionTimes::default()),
             hazard: service.exponential(),
         };
         server.follow();
+        server.call(|policy, system| policy.resume(system));
         server
     }
 
@@ -97,13 +78,13 @@ impl Server {
         self.policy.clone()
     }
 
-    /// Returns the rates of the memoryless events.
+    /// Returns the rate of the clocks and of all memoryless events \[1/time\]. The latter may
+    /// include an upper bound on the rate of the completions.
     #[inline(always)]
-    pub fn rates(&self) -> Rates {
+    pub fn rates(&self) -> [f64; 2] {
         let [clocks, running] = self.system.rates();
         let running = if self.ends.is_none() { running } else { 0.0 };
-        let total = clocks + running;
-        Rates { clocks, total }
+        [clocks, clocks + running]
     }
 
     /// Returns the time at which the next job of known size ends, or infinity.
@@ -125,8 +106,12 @@ impl Server {
 
     /// Changes the system from the outside, in the same way as a rule.
     pub fn act(&mut self, change: impl FnOnce(&mut System)) {
+        self.call(|_, system| change(system));
+    }
+
+    fn call(&mut self, call: impl FnOnce(&mut dyn Policy, &mut System)) {
         self.system.clear_actions();
-        change(&mut self.system);
+        call(&mut *self.policy, &mut self.system);
         self.follow();
     }
 
@@ -149,24 +134,23 @@ impl Server {
     #[inline(always)]
     pub fn next_event(&mut self, arrival: f64) -> (f64, Option<PendingEvent>) {
         let (rates, now) = (self.rates(), self.system.now());
+        let [_, total] = rates;
         let (until, known) = match &mut self.ends {
             None => (arrival, None),
             Some(ends) => {
                 let (end, wake) = (ends.next(&self.system), self.system.wake());
                 let until = arrival.min(end).min(wake);
-                let at_arrival = arrival <= until;
-                let due = if end <= wake {
-                    PendingEvent::End
-                } else {
-                    PendingEvent::Wake
+                let due = match end <= wake {
+                    true => PendingEvent::End,
+                    false => PendingEvent::Wake,
                 };
-                (until, (!at_arrival).then_some(due))
+                (until, (until < arrival).then_some(due))
             }
         };
-        let hazard = rates.total * (until - now);
+        let hazard = total * (until - now);
         if self.hazard < hazard {
             // Rounding must not move it beyond the next event.
-            let ring = (now + self.hazard / rates.total).min(until);
+            let ring = (now + self.hazard / total).min(until);
             (ring, Some(PendingEvent::Ring(rates)))
         } else {
             self.hazard -= hazard;
@@ -192,10 +176,10 @@ impl Server {
                 now = now.max(self.system.now());
                 self.ends.as_mut().and_then(CompletionTimes::take)
             }
-            PendingEvent::Ring(rates) => {
+            PendingEvent::Ring([clocks, total]) => {
                 self.hazard = service.exponential();
-                let point = service.uniform() * rates.total;
-                if point < rates.clocks {
+                let point = service.uniform() * total;
+                if point < clocks {
                     self.system.advance(now);
                     let Some(event) = ring(&self.system, point) else {
                         return EventOutcome::Nothing;
@@ -203,7 +187,7 @@ impl Server {
                     self.react(event);
                     return EventOutcome::Clock;
                 }
-                self.system.sample_completion(point - rates.clocks)
+                self.system.sample_completion(point - clocks)
             }
         };
         let Some(slot) = slot else {
@@ -220,8 +204,7 @@ impl Server {
         EventOutcome::Departure(left.job_type, stay)
     }
 
-    /// Adds a job of type i, and calls the rule. The size of the job is given \[time\], or it is
-    /// NaN if it should be drawn.
+    /// Adds a job of type i, and calls the rule. Its size \[time\] is drawn if it is NaN.
     #[inline(always)]
     pub fn arrive(&mut self, i: usize, now: f64, size: f64, sizes: &mut RandomStream) {
         match &self.ends {
@@ -241,8 +224,7 @@ impl Server {
         Some(self.system.complete_slot(slot, now))
     }
 
-    /// Tells the rule about an event at a time at which there are more events, so that it does not
-    /// decide yet.
+    /// Tells the rule about an event, but does not let it decide yet.
     pub fn note(&mut self, event: Event) {
         self.policy.note(event, &mut self.system);
     }
@@ -255,23 +237,19 @@ impl Server {
     }
 
     /// Replaces the rule.
-    pub fn hand_over(&mut self, mut policy: Box<dyn Policy>) {
+    pub fn hand_over(&mut self, policy: Box<dyn Policy>) {
         self.policy.let_go(&mut self.system);
-        self.system.clear_actions();
-        policy.resume(&mut self.system);
         self.policy = policy;
-        self.follow();
+        self.call(|policy, system| policy.resume(system));
     }
 
     /// Calls the rule after all of the events at the same time.
     pub fn decide(&mut self) {
-        self.system.clear_actions();
-        self.policy.decide(&mut self.system);
-        self.follow();
+        self.call(|policy, system| policy.decide(system));
     }
 }
 
-/// Returns the clock at a point that is drawn uniformly below the total rate of the clocks.
+/// Returns the clock at a point below the total rate of the clocks.
 fn ring(system: &System, mut point: f64) -> Option<Event> {
     let clocks = system.clocks().iter().enumerate();
     let mut running = clocks.filter(|(_, rate)| **rate > 0.0);

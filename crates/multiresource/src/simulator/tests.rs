@@ -1,5 +1,4 @@
-//! The results are compared with closed forms and with the results of other programs. There is a
-//! fixed seed, and the confidence of each interval is given.
+//! The results are compared with closed forms and other programs, with a stated confidence.
 #![allow(clippy::unwrap_used)]
 
 use super::*;
@@ -113,7 +112,6 @@ fn single_server_queue() {
         let is_near = (found / exact - 1.0).abs() < 0.04;
         assert!(is_near, "P{probability}: {found} for {exact}");
     }
-    // One job in five does not wait; the other jobs wait as long as a job stays.
     let waits = run.types[0].waiting_percentiles.unwrap();
     for (found, probability) in waits.into_iter().zip([0.5_f64, 0.95, 0.99]) {
         let exact = (0.8 / (1.0 - probability)).ln() * 5.0;
@@ -131,8 +129,8 @@ fn erlang_c(servers: u32, offered: f64) -> f64 {
     blocking / (1.0 - offered / f64::from(servers) * (1.0 - blocking))
 }
 
-/// M/M/∞ with two types, E\[N_i\] = λ_i/μ_i. The rates of the types are so similar that the job
-/// that ends is drawn by using an upper bound on the rates.
+/// M/M/∞ with E\[N_i\] = λ_i/μ_i. The rates are similar, so the job that ends is drawn with a
+/// bound.
 #[test]
 fn types_of_similar_rates_keep_their_own() {
     let jobs = [
@@ -147,8 +145,7 @@ fn types_of_similar_rates_keep_their_own() {
     }
 }
 
-/// Section 7 of the MSR paper with full preemption and α = 2. The exact mean numbers are from a
-/// quasi-birth-death process, which was checked against a truncated chain.
+/// The exact means are from a quasi-birth-death process, checked against a truncated chain.
 #[test]
 fn preemptive_section_seven_has_its_exact_means() {
     let family = Family::Msr(section_seven(Preemption::Full, Route::ALL[0], 2.0));
@@ -166,7 +163,6 @@ fn preemptive_section_seven_has_its_exact_means() {
     }
 }
 
-/// The same without preemption for ρ = 0.9 and α = 0.17308.
 #[test]
 fn non_preemptive_section_seven_has_its_exact_means() {
     let preemption = Preemption::None;
@@ -179,8 +175,6 @@ fn non_preemptive_section_seven_has_its_exact_means() {
     }
 }
 
-/// The expected values are from another simulator: FCFS for section 7 with ρ = 0.5, and First-Fit
-/// for four types.
 #[test]
 fn fcfs_and_first_fit_match_another_simulator() {
     let half = model("section7").scaled(0.5 / 0.9).unwrap();
@@ -194,7 +188,6 @@ fn fcfs_and_first_fit_match_another_simulator() {
     assert!(is_near, "{response:?}");
 }
 
-/// FCFS is not stable at this load of 0.9.
 #[test]
 fn an_unstable_run_has_no_mean() {
     let run = simulate(&model("section7"), FCFS, &events(10_000_000), quiet).unwrap();
@@ -210,29 +203,52 @@ fn runs_are_deterministic_and_arrivals_common() {
     let text = |run: &Run| serde_json::to_string(run).unwrap();
     let found = text(&run(&rule("first-fit")));
     assert_eq!(found, text(&run(&rule("first-fit"))));
+    let arrival = |event, system: &System| match event {
+        Event::Arrival(i) => Some((system.now(), i)),
+        _ => None,
+    };
     let seen = [
-        arrivals_seen(&workload, FIRST_FIT),
-        arrivals_seen(&workload, FCFS),
+        witnessed(&workload, Box::new(FIRST_FIT), 100_000, arrival),
+        witnessed(&workload, Box::new(FCFS), 100_000, arrival),
     ];
-    assert_eq!(seen[0], seen[1]);
+    assert_eq!(seen[0][..1000], seen[1][..1000]);
 }
 
-fn arrivals_seen<P: Policy + Clone + 'static>(workload: &Workload, policy: P) -> Vec<(f64, usize)> {
+/// Returns what `observe` returns for the events of a run, each before the policy reacts to it.
+fn witnessed<T: Clone + Send + 'static>(
+    workload: &Workload,
+    policy: Box<dyn Policy>,
+    events: u64,
+    observe: fn(Event, &System) -> Option<T>,
+) -> Vec<T> {
     #[derive(Clone)]
-    struct Witness<P>(P, Arc<Mutex<Vec<(f64, usize)>>>);
-    impl<P: Policy + Clone + 'static> Policy for Witness<P> {
+    struct Witness<T>(
+        Box<dyn Policy>,
+        fn(Event, &System) -> Option<T>,
+        Arc<Mutex<Vec<T>>>,
+    );
+    impl<T: Clone + Send + 'static> Policy for Witness<T> {
+        fn clocks(&self) -> usize {
+            self.0.clocks()
+        }
+
+        fn preempts(&self) -> bool {
+            self.0.preempts()
+        }
+
+        fn begin(&mut self, system: &mut System) {
+            self.0.begin(system);
+        }
+
         fn react(&mut self, event: Event, system: &mut System) {
-            if let Event::Arrival(i) = event {
-                self.1.lock().unwrap().push((system.now(), i));
-            }
+            self.2.lock().unwrap().extend((self.1)(event, system));
             self.0.react(event, system);
         }
     }
     let seen = Arc::default();
-    let witness = Witness(policy, Arc::clone(&seen));
-    simulate(workload, witness, &one_run(100_000), quiet).unwrap();
-    let seen = seen.lock().unwrap();
-    seen[..1000].to_vec()
+    let witness = Witness(policy, observe, Arc::clone(&seen));
+    simulate(workload, witness, &one_run(events), quiet).unwrap();
+    std::mem::take(&mut *seen.lock().unwrap())
 }
 
 #[test]

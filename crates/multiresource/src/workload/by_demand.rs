@@ -1,55 +1,41 @@
+use super::dominating::Candidate;
 use super::{Fleet, JobType, TypeAssignment};
 use synth_core::number::{Decimal, seconds_in};
 
-/// Determines the type of a job from its demand, and from its limit if several types have this
-/// demand.
+/// Determines the type of a job from its demand, and from its limit if several types have it.
 #[derive(Clone, Debug)]
 pub struct DemandClassifier {
-    by_nodes: [Group; 2],
-}
-
-#[derive(Clone, Debug)]
-struct Group {
-    dominating: TypeAssignment,
-    places: Vec<usize>,
+    /// The types of jobs on one server, and of gangs.
+    by_nodes: [TypeAssignment; 2],
 }
 
 impl DemandClassifier {
-    /// Creates the types of a fleet, with the given demands (K × R) in integer units, and prices of
-    /// the units, which may be empty.
-    ///
-    /// # Errors
-    /// The names of two types with the same demand and limit.
+    /// Takes the demands of a fleet's types (K × R) in integer units, and prices of the units or
+    /// none. The error contains the names of two types with the same demand and limit.
     pub fn new(fleet: &Fleet, prices: &[f64], demands: &[Vec<u64>]) -> Result<Self, [String; 2]> {
         if let Some(names) = indistinguishable_types(fleet, demands) {
             return Err(names.map(str::to_owned));
         }
-        let (worths, limits) = (worths(fleet, prices), limits(fleet));
-        let group = |is_of: fn(u32) -> bool| {
-            let types = 0..fleet.types().len();
-            let places: Vec<usize> = types.filter(|i| is_of(fleet.types()[*i].nodes())).collect();
-            let own = places.iter().map(|i| {
-                let demand = demand(&demands[*i], fleet.types()[*i].nodes());
-                (demand, limits[*i])
+        let (types, worths, limits) = (fleet.types(), worths(fleet, prices), limits(fleet));
+        let by_nodes = [false, true].map(|gangs| {
+            let places = (0..types.len()).filter(|i| (types[*i].nodes() > 1) == gangs);
+            let own = places.map(|place| Candidate {
+                place,
+                demand: demand(&demands[place], types[place].nodes()),
+                limit: limits[place],
             });
-            Group {
-                dominating: TypeAssignment::sorted(own, &worths),
-                places,
-            }
-        };
-        Ok(DemandClassifier {
-            by_nodes: [group(|nodes| nodes == 1), group(|nodes| nodes > 1)],
-        })
+            TypeAssignment::sorted(own, &worths)
+        });
+        Ok(DemandClassifier { by_nodes })
     }
 
     /// Returns the type of a job with these units (R) on each server and this limit \[s\]: the
-    /// cheapest type that is sufficient. Among types of equal demand, it is the one with the
-    /// smallest limit that is not below this limit, or else with the largest one.
+    /// cheapest type that is sufficient, as for [`TypeAssignment`].
     pub fn find(&self, units: &[u64], nodes: u32, promised: f64) -> Option<usize> {
-        let group = &self.by_nodes[usize::from(nodes > 1)];
-        let alike = group.dominating.candidate_types(&demand(units, nodes));
+        let types = &self.by_nodes[usize::from(nodes > 1)];
+        let alike = types.candidate_types(&demand(units, nodes));
         let own = alike.iter().find(|(limit, _)| promised <= *limit);
-        own.or(alike.last()).map(|(_, place)| group.places[*place])
+        own.or(alike.last()).map(|(_, place)| *place)
     }
 }
 
@@ -78,9 +64,9 @@ pub fn indistinguishable_types<'a>(fleet: &'a Fleet, demands: &[Vec<u64>]) -> Op
     })
 }
 
-/// Returns the inverse of the price of a unit (R), as a fraction of the price of all capacity. A
-/// millionth of the unit's fraction of the capacity is added, which matters for resources without a
-/// price. If there are no prices, it is the capacity.
+/// Returns the inverse of the price of a unit (R), as a fraction of the price of all capacity, or
+/// the capacity if there are no prices. A millionth of the unit's fraction of the capacity is
+/// added, which matters for resources without a price.
 fn worths(fleet: &Fleet, prices: &[f64]) -> Vec<f64> {
     let resources = fleet.envelope().resources();
     let units = |j: usize| -> f64 {

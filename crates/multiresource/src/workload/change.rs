@@ -5,9 +5,9 @@ use synth_core::number::{Decimal, format_number};
 use synth_queues::distribution::SizeDistribution;
 
 impl Fleet {
-    /// Returns a copy of this fleet in which all of the arrival rates are multiplied by `factor`.
-    /// The intervals of a renewal process are divided by it, batches are more frequent, and the
-    /// environment of a modulated process does not change.
+    /// Returns a copy of this fleet with all arrival rates multiplied by `factor`. The intervals of
+    /// a renewal process are divided by it, batches are more frequent, and the environment of a
+    /// modulated process does not change.
     ///
     /// # Errors
     /// If `factor` is not positive and finite, or a rate or load leaves the range of doubles.
@@ -36,13 +36,13 @@ impl Fleet {
         }
     }
 
-    /// Returns the fleet with only these types (ascending, at least one), without the shapes on
-    /// which none of them fits.
+    /// Returns the fleet with only these types (ascending, at least one) and the shapes that they
+    /// use.
     pub fn only(&self, types: &[usize]) -> Result<Self, DocumentError> {
         let mut document = self.record();
-        let mut place = 0..;
+        let mut places = 0..;
         let jobs = &mut document.jobs;
-        jobs.retain(|_| place.next().is_some_and(|i| types.contains(&i)));
+        jobs.retain(|_| places.next().is_some_and(|i| types.contains(&i)));
         let mut shapes = self.shapes.iter();
         let is_used = |own: &Shape| own.types.iter().any(|i| types.contains(i));
         let servers = &mut document.servers;
@@ -60,17 +60,16 @@ impl Fleet {
     }
 
     /// Returns a copy with an additional amount of resource j on each server of shape h. `None` if
-    /// the shape does not have the resource, or the sum cannot be represented.
+    /// the shape does not have the resource, or the sum cannot be represented or is not greater.
     pub fn with_more(&self, h: usize, j: usize, more: Decimal) -> Option<Self> {
-        let has = Some(self.shapes()[h].capacity()[j]).filter(|has| !has.is_zero())?;
-        self.with_amount(h, j, sum(has, more)?).ok()
+        let has = self.shapes[h].capacity[j];
+        let sum = Decimal::nearest(&(has.exact() + more.exact()))?;
+        let is_more = sum > has && more > Decimal::ZERO && !has.is_zero();
+        is_more.then(|| self.with_amount(h, j, sum).ok())?
     }
 
-    /// Returns a copy with the given amount of resource j on each server of shape h, which must
-    /// have some of it.
-    ///
-    /// # Errors
-    /// If a type no longer fits.
+    /// Returns a copy with this amount of resource j, which must exist, on each server of shape h.
+    /// It is an error if a type no longer fits.
     pub fn with_amount(&self, h: usize, j: usize, amount: Decimal) -> Result<Self, DocumentError> {
         let mut document = self.record();
         let resource = &self.envelope.resources[j];
@@ -81,10 +80,8 @@ impl Fleet {
         document.fleet()
     }
 
-    /// Returns a copy with the given number of servers of shape h.
-    ///
-    /// # Errors
-    /// If a type no longer fits, or the number is out of range.
+    /// Returns a copy with this number of servers of shape h. It is an error if a type no longer
+    /// fits, or the number is out of range.
     pub fn with_servers(&self, h: usize, count: u32) -> Result<Self, DocumentError> {
         let mut document = self.record();
         document.servers[h].count = Some(count);
@@ -97,10 +94,4 @@ impl Workload {
     pub fn scaled(&self, factor: f64) -> Result<Self, DocumentError> {
         Ok(Fleet::from(self.clone()).scaled(factor)?.envelope)
     }
-}
-
-/// Returns the sum, unless it cannot be represented or is not greater than `a`.
-fn sum(a: Decimal, b: Decimal) -> Option<Decimal> {
-    let sum = Decimal::nearest(&(a.exact() + b.exact()))?;
-    (sum > a && b > Decimal::ZERO).then_some(sum)
 }

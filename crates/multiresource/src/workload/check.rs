@@ -21,9 +21,10 @@ impl FleetDocument {
         at.unit(&self.time_unit);
         at.extend(self.known.iter().flat_map(SizeInformation::faults));
         let (part, unit) = (Part::Other("start latency"), &self.time_unit);
-        let latency = self.start_latency();
-        let faults = latency.map_or(Vec::new(), |law| law.faults(part, "all jobs", unit));
-        at.below("start_latency").extend(faults);
+        if let Some(latency) = self.start_latency() {
+            let faults = latency.faults(part, "all jobs", unit);
+            at.below("start_latency").extend(faults);
+        }
         self.check_jobs(at);
         for (i, job) in self.jobs.iter().enumerate() {
             let mut at = at.entry("jobs", i);
@@ -54,11 +55,8 @@ impl FleetDocument {
             at.add("jobs", "there are no job types", help);
         } else if self.jobs.iter().all(JobDocument::is_idle) {
             let message = "every arrival rate is 0, so nothing arrives";
-            at.add(
-                "jobs",
-                message,
-                "give at least one type an arrival_rate > 0",
-            );
+            let help = "give at least one type an arrival_rate > 0";
+            at.add("jobs", message, help);
         }
         at.names("jobs", "type", self.jobs.iter().map(|job| &job.name));
     }
@@ -106,26 +104,21 @@ impl FleetDocument {
     }
 
     fn check_laws(&self, job: &JobDocument, at: &mut FaultsAt<'_>) {
-        let JobDocument {
-            name,
-            arrivals,
-            size,
-            ..
-        } = job;
-        let (owner, unit) = (format!("type `{name}`"), &self.time_unit);
-        let of_arrivals = arrivals.iter().flat_map(|own| own.faults(&owner, unit));
-        let of_size = size
-            .iter()
-            .flat_map(|own| own.faults(Part::Size, &owner, unit));
-        let (of_arrivals, of_size): (Vec<_>, Vec<_>) = (of_arrivals.collect(), of_size.collect());
-        let are_sound = of_arrivals.is_empty() && of_size.is_empty();
-        at.below("arrivals").extend(of_arrivals);
-        at.below("size").extend(of_size);
-        let (Some(arrivals), Some(size), true) = (arrivals, size, are_sound) else {
+        let (name, unit) = (&job.name, &self.time_unit);
+        let (owner, before) = (format!("type `{name}`"), at.all().len());
+        if let Some(arrivals) = &job.arrivals {
+            at.below("arrivals").extend(arrivals.faults(&owner, unit));
+        }
+        if let Some(size) = &job.size {
+            let faults = size.faults(Part::Size, &owner, unit);
+            at.below("size").extend(faults);
+        }
+        let is_sound = at.all().len() == before;
+        let (Some(arrivals), Some(size), true) = (&job.arrivals, &job.size, is_sound) else {
             return;
         };
-        let latency = self.start_latency().map_or(0.0, |law| law.mean());
-        let latency = Some(latency).filter(|own| own.is_finite() && *own > 0.0);
+        let latency = self.start_latency().map(|law| law.mean());
+        let latency = latency.filter(|own| own.is_finite() && *own > 0.0);
         let (rate, mean) = (arrivals.rate(), size.mean() + latency.unwrap_or(0.0));
         let load = rate * mean;
         if rate > 0.0 && !(load > 0.0 && load.is_finite()) {
@@ -133,11 +126,8 @@ impl FleetDocument {
             let message = format!(
                 "arrival rate {rate} times mean size {mean} of type `{name}` is out of the range of numbers"
             );
-            at.add(
-                "size",
-                message,
-                "check both numbers, or choose another unit of time",
-            );
+            let help = "check both numbers, or choose another unit of time";
+            at.add("size", message, help);
         }
     }
 
@@ -145,8 +135,8 @@ impl FleetDocument {
         let Some(modulation) = &self.modulation else {
             return;
         };
-        at.below("modulation")
-            .extend(modulation.faults(&self.time_unit));
+        let faults = modulation.faults(&self.time_unit);
+        at.below("modulation").extend(faults);
         for (i, job) in self.jobs.iter().enumerate() {
             job.check_modulated(&mut at.entry("jobs", i));
         }
@@ -165,8 +155,7 @@ impl FleetDocument {
         }
     }
 
-    /// Builds one server with these resources and types from a document without faults. It fails if
-    /// an integer or a sum is out of range.
+    /// Builds one server from a document without faults, unless integers or sums are out of range.
     pub(super) fn workload(
         &self,
         capacity: &[(&str, Decimal)],
@@ -260,10 +249,9 @@ impl FleetDocument {
                 None => faults.push(too_fine(self.first_with(name), name)),
             }
         }
-        if faults.is_empty() {
-            Ok(all)
-        } else {
-            Err(faults)
+        match faults.is_empty() {
+            true => Ok(all),
+            false => Err(faults),
         }
     }
 }

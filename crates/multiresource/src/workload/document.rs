@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::fleet::ONE_SERVER;
-use super::{Fleet, JobType, Resource, Shape, SizeInformation, Workload};
+use super::{Fleet, JobType, Shape, SizeInformation, Workload};
 use synth_core::document::{
     CheckedOrFaults, DocumentError, Fault, FaultsAt, Pairs, Parsed, Spelling, Spellings, Step,
     WorkloadDocument, place, read_file, synonym_of, to_yaml,
@@ -282,20 +282,6 @@ impl JobDocument {
         let help = "add `mean_size: 1`, or a law: `size: {law: exponential, mean: 1}`";
         at.one_of(&owner, mean, size, exponential, help);
     }
-
-    fn of(job: &JobType, resources: &[Resource]) -> Self {
-        let names = resources.iter().map(|own| &own.name);
-        JobDocument {
-            name: job.name.clone(),
-            nodes: Some(job.nodes).filter(|nodes| *nodes > 1),
-            demand: Pairs::amounts(names, &job.demand, |_, demand| demand),
-            arrivals: Some(job.arrivals.clone()),
-            size: Some(job.size().clone()),
-            limit: job.limit,
-            priority: Some(job.priority).filter(|priority| !priority.is_zero()),
-            ..JobDocument::default()
-        }
-    }
 }
 
 impl Fleet {
@@ -322,12 +308,21 @@ impl Fleet {
             count: Some(own.count),
             capacity: Pairs::amounts(names(), &own.capacity, amount),
         };
-        let jobs = self.types().iter();
+        let job = |own: &JobType| JobDocument {
+            name: own.name.clone(),
+            nodes: Some(own.nodes).filter(|nodes| *nodes > 1),
+            demand: Pairs::amounts(names(), &own.demand, |_, demand| demand),
+            arrivals: Some(own.arrivals.clone()),
+            size: Some(own.size().clone()),
+            limit: own.limit,
+            priority: Some(own.priority).filter(|priority| !priority.is_zero()),
+            ..JobDocument::default()
+        };
         FleetDocument {
             kind: FleetDocument::KIND.to_owned(),
             resources: names().cloned().collect(),
             servers: self.shapes.iter().map(shape).collect(),
-            jobs: jobs.map(|job| JobDocument::of(job, resources)).collect(),
+            jobs: self.types().iter().map(job).collect(),
             ..self.envelope.header.clone()
         }
     }
@@ -341,13 +336,12 @@ impl Fleet {
 impl Workload {
     /// Reads a document; see [`Fleet::parse`]. It is a fault if there are several servers.
     pub fn parse(text: &str, name: &str) -> Result<Parsed<Self>, DocumentError> {
-        let Parsed {
-            workload: fleet,
-            warnings,
-        } = Fleet::parse(text, name)?;
-        if fleet.is_one_server() {
-            let workload = fleet.envelope;
-            return Ok(Parsed { workload, warnings });
+        let parsed = Fleet::parse(text, name)?;
+        if parsed.workload.is_one_server() {
+            return Ok(Parsed {
+                workload: parsed.workload.envelope,
+                warnings: parsed.warnings,
+            });
         }
         Err(DocumentError::without_text(vec![Fault::new(
             place!("servers"),

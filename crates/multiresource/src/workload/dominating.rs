@@ -1,72 +1,71 @@
+use std::cmp::Ordering;
+
 use super::JobType;
 use synth_core::number::Decimal;
 
-/// A list of the types, which is used to determine the type of a job when it arrives.
+/// A list of the types, which determines the type of a job when it arrives.
 ///
 /// A job is assigned to the cheapest type, by `n Σ_r d_r/P_r` for n servers, that covers its demand
-/// and number of servers, so that every schedule of types is feasible for the jobs. If there are
-/// types of equal demand, it is the one with the smallest sufficient limit, or else with the
-/// largest limit.
+/// and number of servers, so that every schedule of types is feasible for the jobs. Among types of
+/// equal demand, it is the one with the smallest sufficient limit, or else with the largest limit.
 #[derive(Clone, Debug)]
 pub struct TypeAssignment {
-    /// The types, sorted by their cost, demand and limit.
+    /// Sorted by cost, demand and limit.
     types: Vec<Candidate>,
 }
 
 #[derive(Clone, Debug)]
-struct Candidate {
-    place: usize,
+pub(super) struct Candidate {
+    pub(super) place: usize,
     /// Demand (R) on each server, followed by the number of servers if that matters.
-    demand: Vec<f64>,
+    pub(super) demand: Vec<f64>,
     /// The limit \[time\], which is infinite if there is none.
-    limit: f64,
+    pub(super) limit: f64,
 }
 
 impl TypeAssignment {
     /// Creates the list from the job types, and the total amount of each resource (R).
     pub fn new(types: &[JobType], total: &[f64]) -> Self {
-        let types = types.iter().map(|job| {
+        let types = types.iter().enumerate().map(|(place, job)| {
             let demand = job.demand().iter().map(|d| d.value());
-            let demand = demand.chain([f64::from(job.nodes())]).collect();
-            (demand, job.limit().map_or(f64::INFINITY, Decimal::value))
+            Candidate {
+                place,
+                demand: demand.chain([f64::from(job.nodes())]).collect(),
+                limit: job.limit().map_or(f64::INFINITY, Decimal::value),
+            }
         });
         Self::sorted(types, total)
     }
 
-    /// Creates the list from the demands (K × R, or K × (R + 1) with the number of servers),
-    /// without limits.
+    /// Creates the list without limits from the demands (K × R, or R + 1 with number of servers).
     pub fn of(demands: &[Vec<f64>], total: &[f64]) -> Self {
-        let types = demands.iter().map(|demand| (demand.clone(), f64::INFINITY));
+        let types = demands.iter().enumerate().map(|(place, demand)| Candidate {
+            place,
+            demand: demand.clone(),
+            limit: f64::INFINITY,
+        });
         Self::sorted(types, total)
     }
 
-    pub(super) fn sorted(types: impl Iterator<Item = (Vec<f64>, f64)>, total: &[f64]) -> Self {
-        let mut types: Vec<Candidate> = types
-            .enumerate()
-            .map(|(place, (demand, limit))| Candidate {
-                place,
-                demand,
-                limit,
-            })
-            .collect();
+    pub(super) fn sorted(types: impl Iterator<Item = Candidate>, total: &[f64]) -> Self {
         let cost = |own: &Candidate| -> f64 {
             let pairs = own.demand.iter().zip(total);
             let there = pairs.filter(|(_, total)| **total > 0.0);
             let nodes = own.demand.get(total.len()).copied().unwrap_or(1.0);
             nodes * there.map(|(demand, total)| demand / total).sum::<f64>()
         };
-        let demand = |own: &Candidate| own.demand.iter().map(|d| d.to_bits()).collect::<Vec<_>>();
+        let mut types: Vec<Candidate> = types.collect();
         types.sort_by(|a, b| {
             let by_cost = cost(a).total_cmp(&cost(b));
-            by_cost
-                .then_with(|| demand(a).cmp(&demand(b)))
-                .then(a.limit.total_cmp(&b.limit))
+            // All of them are nonnegative numbers.
+            let by_demand = a.demand.partial_cmp(&b.demand).unwrap_or(Ordering::Equal);
+            by_cost.then(by_demand).then(a.limit.total_cmp(&b.limit))
         });
         TypeAssignment { types }
     }
 
-    /// Returns the types that can be used for this demand, and the limit of each of them. The last
-    /// one is also used for larger limits. The list is empty if there is no such type. O(K R).
+    /// Returns the limit and the index of each type that can be used for this demand. The last one
+    /// is also used for larger limits. The list is empty if there is no such type. O(K R).
     pub fn candidate_types(&self, demand: &[f64]) -> Vec<(f64, usize)> {
         let holds = |own: &&Candidate| demand.iter().zip(&own.demand).all(|(d, held)| d <= held);
         let Some(cheapest) = self.types.iter().find(holds) else {
@@ -88,12 +87,7 @@ mod tests {
     fn assigns_the_cheapest_sufficient_type() {
         let demands = vec![vec![8.0, 64.0], vec![4.0, 4.0], vec![8.0, 8.0]];
         let types = TypeAssignment::of(&demands, &[10.0, 20.0]);
-        let of = |demand: [f64; 2]| {
-            types
-                .candidate_types(&demand)
-                .first()
-                .map(|(_, place)| *place)
-        };
+        let of = |demand: [f64; 2]| Some(types.candidate_types(&demand).first()?.1);
         assert_eq!(of([3.0, 4.0]), Some(1));
         assert_eq!(of([5.0, 4.0]), Some(2));
         assert_eq!(of([1.0, 9.0]), Some(0));

@@ -5,8 +5,8 @@ use super::{JobType, Resource, Workload};
 use synth_core::document::WorkloadDocument as _;
 use synth_core::number::Decimal;
 
-/// A valid fleet with K ≥ 1 job types and H ≥ 1 shapes. Every type arrives and fits on at least one
-/// of the shapes, and there is a type for every shape.
+/// A valid fleet with K ≥ 1 job types and H ≥ 1 shapes. Every type arrives and fits on a shape, and
+/// a type fits on every shape.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fleet {
     pub(super) envelope: Workload,
@@ -52,14 +52,13 @@ impl Shape {
         self.count
     }
 
-    /// Returns the capacity for each of the fleet's R resources, which is 0 if the shape does not
-    /// have it.
+    /// Returns the capacity for each of the fleet's R resources, 0 if the shape lacks it.
     pub fn capacity(&self) -> &[Decimal] {
         &self.capacity
     }
 
-    /// Returns one such server with the resources that it has and the types that fit (K_h), at the
-    /// rates of the whole fleet.
+    /// Returns one such server with its resources and the types that fit (K_h), at the fleet's
+    /// rates.
     pub fn server(&self) -> &Workload {
         &self.server
     }
@@ -77,8 +76,7 @@ impl Fleet {
     }
 
     /// Returns the workload of the only server, if it has no devices. With devices, a server is
-    /// treated like a fleet, because the space for a job depends on the devices that the other jobs
-    /// use.
+    /// treated like a fleet, because whether a job fits depends on the devices that others use.
     pub fn one_server(&self) -> Option<&Workload> {
         let is_one = self.servers() == 1 && self.devices().is_empty();
         is_one.then_some(&self.envelope)
@@ -101,13 +99,13 @@ impl Fleet {
         self.devices().first().map_or(Ok(()), why)
     }
 
-    /// Returns the shapes in the order of the policy file. Otherwise, they are in the order in
-    /// which rules fill them: the shapes with the fewest types first, and then the smaller ones.
+    /// Returns the shapes in the order of the policy file, or else in the order in which rules fill
+    /// them: the shapes with the fewest types first, and then the smaller ones.
     pub fn shapes(&self) -> &[Shape] {
         &self.shapes
     }
 
-    /// Returns the list of the job types that arrive (K), in the same order as in the document.
+    /// Returns the job types that arrive (K), in the document's order.
     pub fn types(&self) -> &[JobType] {
         self.envelope.types()
     }
@@ -158,8 +156,7 @@ impl Fleet {
         (0..self.envelope.resources().len()).map(of).collect()
     }
 
-    /// Returns the digest of the [record](Fleet::record) without its source. Types that do not
-    /// arrive are not part of it.
+    /// Returns the digest of the [record](Fleet::record) without its source and idle types.
     pub fn digest(&self) -> String {
         self.record().digest()
     }

@@ -2,69 +2,30 @@
 //!
 //! # Theory
 //! There are R resources with a capacity of P (R), and K types with a demand of D (K × R). The jobs
-//! of type i arrive with a mean rate of λ_i, as a Poisson process by default ([`ArrivalProcess`]),
-//! and the mean of their size is 1/μ_i ([`SizeDistribution`]), so the offered load, the mean number
-//! in service, is b_i = λ_i/μ_i. A schedule u is feasible if uD ≤ P (see section 3 of the MSR
-//! paper), which is computed with integers ([`JobType::units`]).
+//! of type i arrive with a mean rate of λ_i, and the mean of their size is 1/μ_i, so the offered
+//! load, the mean number in service, is b_i = λ_i/μ_i. A schedule u is feasible if uD ≤ P (see
+//! section 3 of the MSR paper), which is computed with integers ([`JobType::units`]).
 //!
 //! # The document
-//! Arrivals are a rate or a process, and sizes a mean or a distribution:
+//! The fields are listed in `docs/reference/workload.md`. Each type has an `arrival_rate` (Poisson)
+//! or a process, and a `mean_size` (exponential) or a distribution. These may also be written as
+//! variants, such as `size: {erlang: {stages: 3, mean: 1}}`.
 //!
-//! | key | value | |
-//! |---|---|---|
-//! | `arrival_rate` | `4` | Poisson |
-//! | `arrivals` | `{process: poisson, rate: 4}` | the same |
-//! | | `{process: renewal, interarrival: {law: lognormal, mean: .25, scv: 4}}` | independent gaps |
-//! | | `{process: markov-modulated, rates: [1, 10], switching: [[0, .1], [.2, 0]]}` | by state |
-//! | | `{process: batches, rate: 2, sizes: [1, 5], probabilities: [.9, .1]}` | batches of jobs |
-//! | | `{process: batches, rate: 2, sizes: [1, 5], alike: .85}` | 85 % with equal sizes |
-//! | `mean_size` | `1` | exponential |
-//! | `size` | `{law: exponential, mean: 1}` | the same |
-//! | | `{law: erlang, stages: 3, mean: 1}` | |
-//! | | `{law: hyperexponential, mean: 1, scv: 4}` | balanced means |
-//! | | `{law: hyperexponential, probabilities: [.3, .7], means: [2, .5]}` | |
-//! | | `{law: coxian, means: [1, 2], onward: [.5]}` | |
-//! | | `{law: deterministic, mean: 1}` | |
-//! | | `{law: lognormal, mean: 1, scv: 4}` | scv: squared coefficient of variation |
-//! | | `{law: weibull, mean: 1, scv: 4}` | |
-//! | | `{law: pareto, shape: 1.5, low: 1, high: 1000}` | bounded |
-//! | | `{law: uniform, low: 0, high: 2}` | |
-//! | | `{law: empirical, values: [1, 2, 10]}` | with `probabilities` unless equal |
+//! `known` is the [`SizeInformation`]. With `known: type`, rules that need more are rejected. By
+//! default, policies are chosen as for `type`, but rules that know sizes may be run, too.
 //!
-//! The intervals of a renewal process are independent and have any distribution that sizes can
-//! have. A Markov-modulated process is a Poisson process at the rate of the present state. With
-//! `alike: .85`, all jobs of a batch have the same size in 85 % of the batches. A hyperexponential
-//! distribution with `scv` has two branches with balanced means.
-//!
-//! `size_information` is the information about a job's size on arrival, in addition to its type:
-//!
-//! | `size_information` | |
-//! |---|---|
-//! | `type` | nothing; rules that need more are rejected |
-//! | `size` | the size |
-//! | `{limit: {law: uniform, low: 1, high: 3}}` | a limit: size times a factor ≥ 1 |
-//! | `type-limit` | the `limit` of its type |
-//!
-//! By default, policies are chosen as for `type`, but rules that know sizes may be run, too.
-//!
-//! `start_latency: .7`, or a distribution, is the time from the decision to start a job to its
-//! first instruction. The job holds its resources during this time, and then for its size
-//! ([`HoldingTime`]).
-//!
-//! `modulation: {factors: [.4, 2.2], switching: [[0, .1], [.3, 0]]}` is one Markov chain that
-//! modulates the rates of all types, which must be Poisson or batch arrivals
+//! `start_latency` is the time from the decision to start a job to its first instruction. The job
+//! holds its resources during this time, and then for its size ([`HoldingTime`]). `modulation` is
+//! one Markov chain that modulates the rates of all types, which must be Poisson or batch arrivals
 //! ([`CommonModulation`]). `arrival_rate` is still the mean over all time.
-//!
-//! Distributions and processes may also be written as variants, such as
-//! `size: {erlang: {stages: 3, mean: 1}}`.
 //!
 //! # Practice
 //! [`Fleet::read`] reads a YAML document and reports all faults. A policy file contains the same
-//! document with all defaults ([`Fleet::record`]), which is checked in the same way. If a workload
-//! is valid, then all of its types arrive, have a positive demand, and fit on an empty server.
+//! document with all defaults ([`Fleet::record`]), which is checked in the same way. All types of a
+//! valid workload arrive, have a positive demand, and fit on an empty server.
 //!
-//! A [`Workload`] is for one server, which is written as `server: {capacity: …}`. A [`Fleet`] is
-//! for one server or a list of shapes: `servers: [{name: big, count: 40, capacity: {cpu: 96}}, …]`.
+//! A [`Workload`] is for one server (`server`), a [`Fleet`] for one or for a list of shapes
+//! (`servers`).
 
 mod by_demand;
 mod change;
@@ -86,7 +47,7 @@ use serde::{Deserialize, Serialize};
 use synth_core::document::{Fault, place, within};
 use synth_core::number::Decimal;
 use synth_queues::distribution::{
-    self, ArrivalProcess, CommonModulation, HoldingTime, SizeDistribution,
+    ArrivalProcess, CommonModulation, HoldingTime, Part, SizeDistribution,
 };
 
 /// A valid workload with K ≥ 1 job types on a server with R ≥ 1 resources.
@@ -119,23 +80,16 @@ impl SizeInformation {
             return Vec::new();
         };
         let place = place!("known", "limit");
-        let faults = factor.faults(
-            distribution::Part::Other("factor"),
-            "limits over sizes",
-            "times the size",
-        );
+        let part = Part::Other("factor");
+        let faults = factor.faults(part, "limits over sizes", "times the size");
         let mut faults = within(faults, &place);
-        let one = Decimal::new(1.0).expect("1 is a number");
-        if faults.is_empty() && factor.minimum() < one {
-            faults.push(Fault::new(
-                place,
-                format!(
-                    "limits would be below sizes: the factor of `law: {}` may be as small as {}, expected at least 1",
-                    factor.name(),
-                    factor.minimum()
-                ),
-                "a limit is never exceeded; write for instance `{law: uniform, low: 1, high: 3}`, or `{law: empirical, values: [1.1, 2, 10]}`",
-            ));
+        let (law, least) = (factor.name(), factor.minimum());
+        if faults.is_empty() && least < Decimal::ONE {
+            let message = format!(
+                "limits would be below sizes: the factor of `law: {law}` may be as small as {least}, expected at least 1"
+            );
+            let help = "a limit is never exceeded; write for instance `{law: uniform, low: 1, high: 3}`, or `{law: empirical, values: [1.1, 2, 10]}`";
+            faults.push(Fault::new(place, message, help));
         }
         faults
     }
@@ -159,9 +113,8 @@ pub struct JobType {
     units: Vec<u64>,
     arrivals: ArrivalProcess,
     modulated: bool,
-    /// The rate λ is cached, because it is slow to compute for some of the processes.
+    /// The rate and the mean E\[L + S\] are cached, because some are slow to compute.
     arrival_rate: f64,
-    /// The mean E\[L + S\] is cached for the same reason.
     mean_size: f64,
     holding: HoldingTime,
     limit: Option<Decimal>,
@@ -179,16 +132,14 @@ impl Resource {
         self.capacity
     }
 
-    /// Returns the capacity in integer units ([`JobType::units`]), at most 2^53. It is 0 if no type
-    /// demands the resource.
+    /// Returns the capacity in [integer units](JobType::units), at most 2^53; 0 without demand.
     pub fn units(&self) -> u64 {
         self.units
     }
 
-    /// Returns the integer units of one device, if the resource consists of devices.
-    ///
-    /// A demand below 1 must be on one device, and a whole number takes that many whole devices.
-    /// The number of units is rounded down, so it is 1 if all of the demands are 0.6.
+    /// Returns the integer units of one device, if the resource consists of devices: a demand below
+    /// 1 must be on one device, and a whole number takes that many whole devices. The number of
+    /// units is rounded down, so it is 1 if all demands are 0.6.
     pub fn device(&self) -> Option<u64> {
         self.device
     }
@@ -200,8 +151,7 @@ impl JobType {
         &self.name
     }
 
-    /// Returns the number of servers that a job uses at once, g ≥ 1, each with the demand. It is 1
-    /// except for gangs, which need a fleet.
+    /// Returns the number of servers that a job uses at once, g ≥ 1, and g > 1 only for gangs.
     pub fn nodes(&self) -> u32 {
         self.nodes
     }
@@ -211,16 +161,14 @@ impl JobType {
         &self.demand
     }
 
-    /// Returns the demand for each of the R resources in integer units, at most 2^53.
-    ///
-    /// The unit is the greatest common divisor of the demands for a resource, so that uD ≤ P holds
-    /// exactly iff Σ_i u_i `units`_ij ≤ [`Resource::units`] for each resource j.
+    /// Returns the demand for each of the R resources in integer units, at most 2^53. The unit is
+    /// the greatest common divisor of the demands for a resource, so that uD ≤ P holds exactly iff
+    /// Σ_i u_i `units`_ij ≤ [`Resource::units`] for each resource j.
     pub fn units(&self) -> &[u64] {
         &self.units
     }
 
-    /// Returns the arrival rate λ of the jobs \[1/time\], which is positive. It is the mean over
-    /// all time.
+    /// Returns the arrival rate λ of the jobs \[1/time\], > 0, the mean over all time.
     pub fn arrival_rate(&self) -> f64 {
         self.arrival_rate
     }
@@ -230,14 +178,12 @@ impl JobType {
         &self.arrivals
     }
 
-    /// Returns whether the arrivals are a Poisson process, in whatever form it is written.
-    /// Modulated arrivals are not.
+    /// Returns whether the arrivals are an unmodulated Poisson process, in whatever form written.
     pub fn is_poisson(&self) -> bool {
         !self.modulated && self.arrivals.is_poisson()
     }
 
-    /// Returns whether job sizes are independent, which they are not in batches with equal sizes.
-    pub fn has_independent_sizes(&self) -> bool {
+    pub(crate) fn has_independent_sizes(&self) -> bool {
         self.arrivals.equal_size_fraction() == 0.0
     }
 
@@ -253,13 +199,13 @@ impl JobType {
     }
 
     /// Returns the distribution of the time L + S that a job holds its resources: [start
-    /// latency](Workload::start_latency) and run. This is the size of the job in a queue.
+    /// latency](Workload::start_latency) and run.
     pub fn holding_time(&self) -> &HoldingTime {
         &self.holding
     }
 
-    /// Returns the promised limit on run times \[time\], > 0, if there is one. If a job runs
-    /// longer, its own run time is used as the limit.
+    /// Returns the promised limit on run times \[time\], > 0; for longer jobs, it is their run
+    /// time.
     pub fn limit(&self) -> Option<Decimal> {
         self.limit
     }
@@ -269,7 +215,7 @@ impl JobType {
         self.priority
     }
 
-    /// Returns the mean [holding time](JobType::holding) 1/μ = E\[L + S\] \[time\], > 0.
+    /// Returns the mean [holding time](JobType::holding_time) 1/μ = E\[L + S\] \[time\], > 0.
     pub fn mean_size(&self) -> f64 {
         self.mean_size
     }
@@ -289,8 +235,7 @@ impl JobType {
         f64::from(self.nodes) * self.offered_load()
     }
 
-    /// Returns the offered load as a fraction, or `None` if one of the means is not a fraction, as
-    /// for a bounded Pareto distribution.
+    /// Returns the offered load as a fraction; `None` if a mean is no fraction (bounded Pareto).
     pub fn exact_load(&self) -> Option<BigRational> {
         Some(self.arrivals.exact_rate()? * self.holding.exact_mean()?)
     }
@@ -317,16 +262,16 @@ impl Workload {
         self.header.modulation.as_ref()
     }
 
-    /// Returns the distribution of the start latency L \[time\], or `None` if jobs start
-    /// immediately. It is the same for all types, and independent of the sizes.
+    /// Returns the distribution of the start latency L \[time\] of all types, which is independent
+    /// of the sizes, or `None` if jobs start immediately.
     pub fn start_latency(&self) -> Option<&SizeDistribution> {
         self.header.start_latency.as_ref()
     }
 
     /// Returns whether a job's size, or a limit on it, is known on arrival.
     pub fn has_limits(&self) -> bool {
-        self.size_information()
-            .is_some_and(|known| *known != SizeInformation::Type)
+        let known = self.size_information();
+        known.is_some_and(|known| *known != SizeInformation::Type)
     }
 
     /// Returns whether some type has a priority other than 0.
@@ -339,7 +284,7 @@ impl Workload {
         &self.resources
     }
 
-    /// Returns the list of the job types that arrive (K), in the same order as in the document.
+    /// Returns the job types that arrive (K), in the document's order.
     pub fn types(&self) -> &[JobType] {
         &self.types
     }
@@ -360,12 +305,13 @@ impl Workload {
         self.types.iter().map(share).collect()
     }
 
-    /// Returns the share of each type in the load `λ_i E[S_i] max_j D_ij/P_j` (K). The sum is 1.
-    /// These are the weights of the weighted mean response time.
+    /// Returns the share of each type in the load `λ_i E[S_i] max_j D_ij/P_j` (K), of sum 1: the
+    /// weights of the weighted mean response time.
     pub fn load_shares(&self) -> Vec<f64> {
         let pairs = self.types.iter().zip(self.dominant_shares());
-        let loads = pairs.map(|(job, share)| job.offered_load() * share);
-        let loads: Vec<f64> = loads.collect();
+        let loads: Vec<f64> = pairs
+            .map(|(job, share)| job.offered_load() * share)
+            .collect();
         let total: f64 = loads.iter().sum();
         loads.iter().map(|load| load / total).collect()
     }
@@ -382,7 +328,7 @@ impl Workload {
         self.types.iter().all(JobType::is_poisson)
     }
 
-    /// Returns the digest of the workload: see [`Fleet::digest`].
+    /// Returns the digest, see [`Fleet::digest`].
     pub fn digest(&self) -> String {
         Fleet::from(self.clone()).digest()
     }
@@ -394,8 +340,7 @@ pub fn is_gpu_resource(name: &str) -> bool {
     words.any(|word| matches!(word, "gpu" | "gpus")) && !name.contains("mem")
 }
 
-/// Returns the number of jobs that fit, `min_j ⌊capacity_j / demand_j⌋`, or the maximum value if
-/// there is no demand.
+/// Returns the number of jobs that fit, `min_j ⌊capacity_j / demand_j⌋`.
 fn most_alone(capacity: &[u64], demand: &[u64]) -> u64 {
     let pairs = capacity.iter().zip(demand);
     let fit = pairs.filter_map(|(capacity, demand)| capacity.checked_div(*demand));

@@ -14,7 +14,7 @@ const COUNT: &str = "a whole number from 1 to 100000: write how many servers hav
 
 const MOST_DEVICES: f64 = 1e6;
 
-/// A resource of which a server does not have enough: its name, the demand and the capacity.
+/// The name of a resource, the demand and the insufficient capacity.
 type Shortfall<'a> = (&'a str, Decimal, Decimal);
 
 impl ShapeDocument {
@@ -22,8 +22,7 @@ impl ShapeDocument {
         self.name.as_deref().unwrap_or_default()
     }
 
-    /// Returns the capacity for a resource; 0 if it is not named, and `None` for a number that has
-    /// already been reported.
+    /// Returns the capacity for a resource; `None` for a number that has already been reported.
     fn known_capacity(&self, resource: &str) -> Option<Decimal> {
         let amount = self.capacity.get(resource);
         amount.map_or(Some(Decimal::ZERO), |amount| amount.map(Amount::value))
@@ -69,10 +68,9 @@ impl ShapeDocument {
             }
         }
         // A capacity of 0 on the only server has already been reported.
-        let is_empty = |amount: &Option<Amount>| {
-            amount.is_some_and(|amount| amount.value().is_zero()) && !is_one
-        };
-        if self.capacity.0.iter().all(|(_, amount)| is_empty(amount)) {
+        let is_empty =
+            |amount: Option<Amount>| !is_one && amount.is_some_and(|a| a.value().is_zero());
+        if self.capacity.0.iter().all(|(_, amount)| is_empty(*amount)) {
             let help = "name at least one: `capacity: {cpu: 128}`";
             at.refuse("the server has no resources", help);
         }
@@ -80,13 +78,12 @@ impl ShapeDocument {
 }
 
 impl FleetDocument {
-    /// Returns the fleet without the shapes on which no type fits. The others get default names in
-    /// their order.
+    /// Returns the fleet without the shapes on which no type fits; the others get default names.
     pub fn measured(mut self) -> Result<Fleet, DocumentError> {
         if !self.is_one_server() {
-            let is_used: Vec<bool> = self.servers.iter().map(|own| self.serves(own)).collect();
-            let mut is_used = is_used.into_iter();
-            self.servers.retain(|_| is_used.next() == Some(true));
+            let mut shapes = std::mem::take(&mut self.servers);
+            shapes.retain(|shape| self.serves(shape));
+            self.servers = shapes;
             self.arrange();
             self.servers.iter_mut().for_each(|shape| shape.name = None);
         }
@@ -94,9 +91,8 @@ impl FleetDocument {
     }
 
     /// Sorts the servers and the resources. The shapes with the smallest number of types are first,
-    /// because they are filled first, so that large servers stay free. Then the smaller ones are
-    /// first, by the sum of their capacities relative to the largest ones, and then the name
-    /// decides.
+    /// because they are filled first, so that large servers stay free. Ties are broken by the sum
+    /// of their capacities relative to the largest ones, ascending, and then by name.
     pub(super) fn arrange(&mut self) {
         let mut shapes = std::mem::take(&mut self.servers);
         let mut resources: BTreeMap<String, f64> = BTreeMap::new();
@@ -119,12 +115,8 @@ impl FleetDocument {
     }
 
     pub(super) fn check_fits(&self, at: &mut FaultsAt<'_>) {
-        for (i, job) in self
-            .jobs
-            .iter()
-            .enumerate()
-            .filter(|(_, job)| !job.is_idle())
-        {
+        let jobs = self.jobs.iter().enumerate();
+        for (i, job) in jobs.filter(|(_, job)| !job.is_idle()) {
             let mut at = at.entry("jobs", i);
             self.check_fit(job, &mut at);
             self.check_gang(job, &mut at);
@@ -139,11 +131,8 @@ impl FleetDocument {
     }
 
     pub(super) fn check_shapes(&self, at: &mut FaultsAt<'_>) {
-        at.names(
-            "servers",
-            "shape",
-            self.servers.iter().filter_map(|own| own.name.as_ref()),
-        );
+        let names = self.servers.iter().filter_map(|own| own.name.as_ref());
+        at.names("servers", "shape", names);
         for (h, shape) in self.servers.iter().enumerate() {
             let mut at = at.entry("servers", h);
             let count = shape.count.map_or(f64::NAN, f64::from);
@@ -160,15 +149,12 @@ impl FleetDocument {
                 at.entry("resources", j).refuse(message, "leave it out");
             }
         }
-        let named = self.resources_named().into_iter();
-        for name in named.filter(|name| !listed.is_empty() && !listed.iter().any(|own| own == name))
-        {
+        let mut named = self.resources_named();
+        named.retain(|name| !listed.is_empty() && !listed.iter().any(|own| own == name));
+        for name in named {
             let message = format!("`{name}` is a resource of the servers, but it is not listed");
-            at.add(
-                "resources",
-                message,
-                "list all resources, or leave `resources` out",
-            );
+            let help = "list all resources, or leave `resources` out";
+            at.add("resources", message, help);
         }
     }
 
@@ -191,19 +177,15 @@ impl FleetDocument {
     }
 
     fn check_fit(&self, job: &JobDocument, at: &mut FaultsAt<'_>) {
-        // The closest server has the smallest number of insufficient resources, and then the
-        // smallest missing fraction of a demand.
-        let missing = |short: &[Shortfall<'_>]| {
+        // The closest server lacks the fewest resources, and then the smallest fraction (as bits).
+        let missing = |(_, short): &(&ShapeDocument, Vec<Shortfall<'_>>)| {
             let part = |(_, demand, has): &Shortfall<'_>| 1.0 - has.value() / demand.value();
-            (short.len(), short.iter().map(part).fold(0.0, f64::max))
+            let most = short.iter().map(part).fold(0.0, f64::max).to_bits();
+            (short.len(), most)
         };
         let shapes = self.servers.iter();
         let short = shapes.map(|shape| (shape, shape.shortfalls(job)));
-        let closest = short.min_by(|(_, a), (_, b)| {
-            let (a, b) = (missing(a), missing(b));
-            a.0.cmp(&b.0).then(a.1.total_cmp(&b.1))
-        });
-        let Some((shape, mut short)) = closest else {
+        let Some((shape, mut short)) = short.min_by_key(missing) else {
             return;
         };
         if self.is_one_server() {
@@ -232,38 +214,30 @@ impl FleetDocument {
         }
         let counts = holding.map(|shape| (u64::from(shape.count.unwrap_or(0)), shape.name()));
         let servers: u64 = counts.clone().map(|(count, _)| count).sum();
-        let (message, help) = if nodes == 0 {
-            (
-                "0 servers, expected at least 1".to_owned(),
-                "write how many servers a job takes at once, or leave `nodes` out for one",
-            )
+        let mut refuse = |takes: &str, help| {
+            let message = format!("type `{}` takes {takes}", job.name);
+            at.add("nodes", message, help);
+        };
+        if nodes == 0 {
+            let help = "write how many servers a job takes at once, or leave `nodes` out for one";
+            refuse("0 servers, expected at least 1", help);
         } else if nodes > 1 && self.is_one_server() {
-            (
-                format!("{nodes} servers at once, but there is only one"),
-                "list the servers of the fleet under `servers:`, or leave `nodes` out",
-            )
+            let help = "list the servers of the fleet under `servers:`, or leave `nodes` out";
+            let takes = format!("{nodes} servers at once, but there is only one");
+            refuse(&takes, help);
         } else if servers > 0 && u64::from(nodes) > servers {
             let parts: Vec<String> = counts.map(|(n, name)| format!("{n} `{name}`")).collect();
-            let parts = parts.join(" + ");
+            let mut takes = format!(
+                "{nodes} servers at once, but only {servers} can hold a task of it: {}",
+                parts.join(" + ")
+            );
             let others = self.servers.iter().map(|s| (s.name(), s.shortfalls(job)));
-            let others = others.filter(|(_, short)| !short.is_empty());
-            let lacking: String = others
-                .map(|(name, short)| format!("; on `{name}` ({}) it does not fit", needs(&short)))
-                .collect();
-            (
-                format!(
-                    "{nodes} servers at once, but only {servers} can hold a task of it: {parts}{lacking}"
-                ),
-                "lower `nodes` or the demand, add servers, or leave the type out with `arrival_rate: 0`",
-            )
-        } else {
-            return;
-        };
-        at.add(
-            "nodes",
-            format!("type `{}` takes {message}", job.name),
-            help,
-        );
+            for (name, short) in others.filter(|(_, short)| !short.is_empty()) {
+                takes += &format!("; on `{name}` ({}) it does not fit", needs(&short));
+            }
+            let help = "lower `nodes` or the demand, add servers, or leave the type out with `arrival_rate: 0`";
+            refuse(&takes, help);
+        }
     }
 
     fn served<'a>(&'a self, shape: &'a ShapeDocument) -> impl Iterator<Item = usize> + 'a {
@@ -310,15 +284,14 @@ impl FleetDocument {
             let all = resources.iter();
             let all = all.map(|&name| (name, shape.capacity_for(name)));
             let own: Vec<_> = all.clone().filter(|(_, c)| *c > Decimal::ZERO).collect();
-            let of_shape = |mut fault: Fault| {
-                fault.message += &format!(", of shape `{}`", shape.name());
-                fault
-            };
             let server = if let [_] = self.servers[..] {
                 envelope.clone()
             } else {
-                let server = self.workload(&own, &served);
-                server.map_err(|faults| faults.into_iter().map(of_shape).collect::<Vec<_>>())?
+                self.workload(&own, &served).map_err(|mut faults| {
+                    let of_shape = format!(", of shape `{}`", shape.name());
+                    faults.iter_mut().for_each(|own| own.message += &of_shape);
+                    faults
+                })?
             };
             let place = |i: usize| arriving.iter().position(|own| *own == i);
             shapes.push(Shape {

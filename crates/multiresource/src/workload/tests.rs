@@ -1,5 +1,3 @@
-//! Tests with the corpus of invalid workloads, and with all of the models.
-
 #![allow(clippy::unwrap_used)]
 
 use std::path::{Path, PathBuf};
@@ -35,6 +33,11 @@ fn yaml_files(folder: &str) -> Vec<PathBuf> {
 fn report(error: DocumentError) -> String {
     assert!(matches!(error, DocumentError::Faults { .. }), "{error}");
     error.to_string()
+}
+
+fn model(name: &str) -> Workload {
+    let path = root().join(format!("models/{name}.yaml"));
+    Workload::read(&path).unwrap().workload
 }
 
 fn parse(text: &str) -> Workload {
@@ -104,8 +107,7 @@ fn a_fault_shows_the_line_and_marks_the_value() {
         "{HEAD}server: {{capacity: {{cpu: 8}}}}\njobs:\n  - {{name: a, demand: {{cpu: 9}}, arrival_rate: 1, mean_size: 1}}\n"
     );
     let report = report(Workload::parse(&text, "t.yaml").unwrap_err());
-    let found = report;
-    assert_eq!(found, "error: type `a` does not fit on an empty server: it needs 9 of 8 `cpu` on the closest one, `server`
+    assert_eq!(report, "error: type `a` does not fit on an empty server: it needs 9 of 8 `cpu` on the closest one, `server`
  --> t.yaml:5:29
   |
 5 |   - {name: a, demand: {cpu: 9}, arrival_rate: 1, mean_size: 1}
@@ -141,6 +143,15 @@ fn yaml_anchors_repeat_values() {
     assert_eq!(workload.types()[0].size(), workload.types()[1].size());
 }
 
+fn draws(mut state: u64) -> impl FnMut(u64) -> u64 {
+    move |n| {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) % n
+    }
+}
+
 fn in_units(unit: &str, demands: &[i64], capacity: i64) -> Vec<Vec<u64>> {
     use num_bigint::BigInt;
     use num_rational::BigRational;
@@ -169,13 +180,8 @@ fn in_units(unit: &str, demands: &[i64], capacity: i64) -> Vec<Vec<u64>> {
 
 #[test]
 fn the_unit_of_measurement_does_not_matter() {
-    let mut state = 7_u64;
-    let mut draw = |n: u64| {
-        state = state
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
-        i64::try_from((state >> 33) % n).unwrap() + 1
-    };
+    let mut draws = draws(7);
+    let mut draw = |n: u64| i64::try_from(draws(n)).unwrap() + 1;
     for _ in 0..100 {
         let demands: Vec<i64> = (0..4).map(|_| draw(500)).collect();
         let capacity = 500 + draw(10_000);
@@ -210,8 +216,7 @@ fn units_agree_with_exact_fractions() {
 
 #[test]
 fn scaling_multiplies_only_rates() {
-    let joined = root().join("models/section7.yaml");
-    let workload = Workload::read(&joined).unwrap().workload;
+    let workload = model("section7");
     let scaled = workload.scaled(0.5).unwrap();
     let found = scaled.total_arrival_rate();
     assert_eq!(found, 0.5 * workload.total_arrival_rate());

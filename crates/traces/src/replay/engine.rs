@@ -266,7 +266,7 @@ impl<'a> Walk<'a> {
             self.server.wake(wake);
             return true;
         }
-        if self.server.rates().total > 0.0 {
+        if self.server.rates()[1] > 0.0 {
             self.step_with_clocks(end, arrival);
             return true;
         }

@@ -204,10 +204,12 @@ impl<'a> Trials<'a> {
         replications: u32,
     ) -> Result<Option<Trial>, Failure> {
         let settings = self.settings(events, replications);
-        let begun = || Contender::from(policy.clone()).begin_on(self.fleet, &settings);
         let (mut simulation, before) = match underway.take() {
             Some(underway) => underway,
-            None => (begun()?, 0),
+            None => {
+                let rule = Contender::from(policy.clone()).build_policy(self.fleet)?;
+                (Simulation::new(self.fleet, &*rule, &settings), 0)
+            }
         };
         let run = simulation.run(&settings, &mut |_| ())?;
         let simulated = run.events - before;

@@ -194,7 +194,7 @@ impl Bound {
         let most = (0..packing.types()).map(|i| packing.max_jobs_alone(i));
         let most: Vec<u32> = most.collect();
         Bound {
-            knapsack: Knapsack::new(packing).at_most(SEARCH_STEPS),
+            knapsack: Knapsack::new(packing, SEARCH_STEPS),
             values: vec![0; most.len()],
             bounds: most.clone(),
             most,

@@ -22,9 +22,8 @@ const MIXED: [&str; 5] = [
     "arrivals: {process: renewal, interarrival: {law: deterministic, mean: .5}}",
 ];
 
-/// Checks that the mean of independent samples is within 3.5 standard errors, which has a
-/// probability of 99.9 % if there are at least 100 samples, and that the standard error is small
-/// enough.
+/// Checks that the mean of at least 100 independent samples is within 3.5 standard errors (99.9 %),
+/// and that the standard error is small enough.
 pub(super) fn samples_agree(samples: &[f64], exact: f64, within: f64, what: &str) {
     let n = samples.len() as f64;
     let mean = samples.iter().sum::<f64>() / n;
@@ -51,16 +50,17 @@ fn counts(arrivals: &str, window: f64, windows: usize) -> Vec<f64> {
     }
 }
 
+/// Returns the mean of each group of a thousand windows, since these are almost independent.
+pub(super) fn groups(windows: &[f64]) -> Vec<f64> {
+    let groups = windows.chunks(1000);
+    groups.map(|own| own.iter().sum::<f64>() / 1000.0).collect()
+}
+
 fn check_counts(arrivals: &str, window: f64, rate: f64, variance: f64) {
     let counts = counts(arrivals, window, 100_000);
     samples_agree(&counts, rate * window, 0.05, arrivals);
     let squares: Vec<f64> = counts.iter().map(|n| (n - rate * window).powi(2)).collect();
-    // Consecutive windows are correlated if the process has memory; groups of a thousand are not.
-    let groups: Vec<f64> = squares
-        .chunks(1000)
-        .map(|group| group.iter().sum::<f64>() / group.len() as f64)
-        .collect();
-    samples_agree(&groups, variance, 0.05, arrivals);
+    samples_agree(&groups(&squares), variance, 0.05, arrivals);
 }
 
 #[test]

@@ -1,5 +1,4 @@
-//! Compares the rules with truncated Markov chains, for which there is a separate implementation of
-//! each rule that uses a list of jobs.
+//! Compares the rules with truncated Markov chains and with separate implementations of the rules.
 
 use super::*;
 use std::collections::HashMap;
@@ -50,8 +49,7 @@ fn server_filling(jobs: &mut Jobs, needs: &[usize]) {
     jobs[..prefix.len()].copy_from_slice(&prefix);
 }
 
-/// If there are several schedules of the same weight, it uses the one with fewer jobs of the first
-/// type.
+/// Ties are broken by fewer jobs of the first type.
 fn max_weight(jobs: &mut Jobs, needs: &[usize]) {
     let count = |i: usize| jobs.iter().filter(|job| job.0 == i).count();
     let (q, mut best) = ([count(0), count(1)], (0, [0, 0]));
@@ -114,7 +112,7 @@ impl Chain {
         found
     }
 
-    /// Returns the mean number of jobs of each type, by using the Gauss–Seidel method.
+    /// Uses the Gauss–Seidel method.
     fn mean_numbers(mut self) -> [f64; 2] {
         self.state(Vec::new());
         let (mut inflows, mut outflow) = (Vec::<Vec<(usize, f64)>>::new(), Vec::new());

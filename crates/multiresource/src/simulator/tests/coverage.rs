@@ -2,10 +2,9 @@ use super::*;
 
 const MILLION: u64 = 1_000_000;
 
-/// Checks that at most `most` of the intervals do not contain the exact value. If the coverage is
-/// 95 %, the probability of more than 7 of 50, or more than 4 of 20, is 0.003. A run that has not
-/// converged does not have an interval, and at most one such run is allowed. For shorter runs the
-/// coverage is lower, because they do not have enough of the rare long queues.
+/// Checks that at most `most` of the intervals do not contain the exact value. At a coverage of
+/// 95 %, the probability of more than 7 of 50, or more than 4 of 20, is 0.003. At most one run may
+/// not converge. Shorter runs cover less, because they have too few of the rare long queues.
 fn assert_covering<const N: usize>(
     (workload, contender): (&Workload, &Contender),
     (seeds, most, count): (u64, usize, u64),
@@ -52,10 +51,9 @@ fn intervals_of_section_seven_cover() {
     }
 }
 
-/// M/G/1 with ρ = 0.8 and lognormal sizes with an scv of 4, so that E\[T\] = 11. If the coverage is
-/// 95 % and all of the misses are too low, the probability of more than 11 of them is 0.004. The
-/// test fails if the length of the warm-up is chosen so that the rest looks best, or if the spread
-/// is used as measured.
+/// M/G/1 with E\[T\] = 11. At a coverage of 95 %, the probability of more than 11 misses is 0.004.
+/// The test fails if the length of the warm-up is chosen so that the rest looks best, or if the
+/// spread is used as measured.
 #[test]
 #[ignore = "takes over five seconds; CI runs it"]
 fn short_runs_do_not_understate_a_slow_queue() {
@@ -78,7 +76,6 @@ fn short_runs_do_not_understate_a_slow_queue() {
     assert!(below <= 11, "{below} too low");
 }
 
-/// The mean of each type is known to within five times the precision, even for a rare type.
 #[test]
 fn a_run_ends_once_the_means_of_all_types_are_known() {
     let jobs = [
@@ -109,8 +106,7 @@ fn with_seed(name: &str, seed: u64) -> Run {
     contender.simulate(&scaled, &settings, quiet).unwrap()
 }
 
-/// If the arrivals and sizes are the same for both policies, the interval of the ratio is at most
-/// 0.8 times as wide. With 48 replications, the standard error of a width is 10 %.
+/// With 48 replications, the standard error of a width is 10 %.
 #[test]
 fn common_random_numbers_narrow_the_ratio() {
     let means = |run: Run| -> Vec<f64> { run.replications.into_iter().flatten().collect() };

@@ -1,6 +1,5 @@
-use super::arrivals::samples_agree;
+use super::arrivals::{groups, samples_agree};
 use super::*;
-use crate::policy::Job;
 use crate::simulator::laws;
 use crate::workload::Fleet;
 use synth_queues::ctmc::{Level, Qbd};
@@ -45,16 +44,9 @@ fn counts(workload: &Workload, window: f64, windows: usize) -> Vec<[f64; 2]> {
     }
 }
 
-/// Returns the mean of each group of a thousand windows, since these are almost independent.
-fn groups(each: impl Iterator<Item = f64>) -> Vec<f64> {
-    let all: Vec<f64> = each.collect();
-    let groups = all.chunks(1000);
-    groups.map(|g| g.iter().sum::<f64>() / 1000.0).collect()
-}
-
 /// If V is the variance of the integrated factor, then `Var N(t) = λt + λ² V(t)` for single jobs of
 /// rate λ, and `ν t E[B²] + (ν E[B])² V(t)` for batches of rate ν. The covariance of the two is
-/// `λ ν E[B] V(t)`, and it would be 0 for independent types.
+/// `λ ν E[B] V(t)`, not 0 as for independent types.
 #[test]
 fn counts_under_a_common_modulation_vary_together() {
     let types = [
@@ -76,13 +68,14 @@ fn counts_under_a_common_modulation_vary_together() {
             (0, 1, 4.5 * common),
         ];
         for (i, mean) in means.into_iter().enumerate() {
-            let groups = groups(counts.iter().map(|n| n[i]));
-            samples_agree(&groups, mean, 0.05, "mean");
+            let counts: Vec<f64> = counts.iter().map(|n| n[i]).collect();
+            samples_agree(&groups(&counts), mean, 0.05, "mean");
         }
         for (i, j, exact) in expected {
             let product = |n: &[f64; 2]| (n[i] - means[i]) * (n[j] - means[j]);
-            let groups = groups(counts.iter().map(product));
-            samples_agree(&groups, exact, 0.12, &format!("{i}, {j} over {window}"));
+            let products: Vec<f64> = counts.iter().map(product).collect();
+            let what = format!("{i}, {j} over {window}");
+            samples_agree(&groups(&products), exact, 0.12, &what);
         }
     }
 }
@@ -112,15 +105,12 @@ fn dependent_arrivals_do_not_depend_on_the_blocks() {
             assert_eq!(drawn(size), whole, "blocks of {size}");
         }
         assert!(whole.0.windows(2).all(|w| w[0].time <= w[1].time));
-        // The arrivals are the same if the sizes are not requested.
         let mut block = vec![Arrival::default(); 5000];
         flow(&workload).fill(&mut block, &mut []);
         assert_eq!(block, whole.0);
     }
 }
 
-/// The sizes of two jobs in the same batch have the given correlation, and the sizes of jobs in
-/// different batches are not correlated.
 #[test]
 fn sizes_of_a_batch_have_their_correlation() {
     let size = "{law: erlang, stages: 2, mean: 3}";
@@ -177,10 +167,9 @@ fn work_of_alike_batches_has_its_dispersion() {
     let windows = (block[block.len() - 1].time / window) as usize;
     let mut work = vec![0.0; windows];
     for (arrival, size) in block.iter().zip(sizes) {
-        let size = if size.is_nan() {
-            law.draw(&mut own)
-        } else {
-            size
+        let size = match size.is_nan() {
+            true => law.draw(&mut own),
+            false => size,
         };
         if let Some(work) = work.get_mut((arrival.time / window) as usize) {
             *work += size;
@@ -192,10 +181,9 @@ fn work_of_alike_batches_has_its_dispersion() {
     samples_agree(&squares, mean * (dispersion + 3.0), 0.12, "its variance");
 }
 
-/// Returns the mean response time. A batch is served like a single job of size Y, so that its
-/// waiting time is `ν E[Y²] / 2(1 − ρ)` (Pollaczek–Khinchine), with `E[Y²] = E[B²] E[S²]` for equal
-/// sizes, and `E[B²] E[S]² + E[B] Var S` otherwise. The mean position of a job in its batch is
-/// `E[B(B+1)]/2E[B]`.
+/// A batch is served like a single job of size Y, so that its waiting time is `ν E[Y²] / 2(1 − ρ)`
+/// (Pollaczek–Khinchine), with `E[Y²] = E[B²] E[S²]` for equal sizes, and
+/// `E[B²] E[S]² + E[B] Var S` otherwise. The mean position in a batch is `E[B(B+1)]/2E[B]`.
 fn response_of_batches(rate: f64, [b1, b2]: [f64; 2], mean: f64, scv: f64, alike: f64) -> f64 {
     let variance = scv * mean * mean;
     let same = b2 * (mean * mean + variance);
@@ -240,8 +228,7 @@ fn two_servers_match_one_of_twice_the_size_with_batches() {
     assert!(is_same, "{pooled:?} {two:?}");
 }
 
-/// Returns the value of `E[N]` for a queue with exponential sizes of mean 1 and an arrival rate for
-/// each of two states, which are left at the rates `leave`.
+/// Returns `E[N]` for sizes of mean 1 and two states, which are left at the rates `leave`.
 fn modulated_queue(rates: [f64; 2], leave: [f64; 2]) -> f64 {
     let level = Level {
         phases: 2,
@@ -258,8 +245,8 @@ fn modulated_queue(rates: [f64; 2], leave: [f64; 2]) -> f64 {
     qbd.solve().unwrap().mean()
 }
 
-/// If there is a common modulation, the queue for two types is the same as for one type, or for one
-/// type with its own modulation. It is shorter if both of the types have their own modulation.
+/// With a common modulation, the queue for two types is the same as for one type, or for one type
+/// with its own modulation. It is shorter if both types have their own modulation.
 #[test]
 #[ignore = "takes over five seconds; CI runs it"]
 fn common_modulation_lengthens_the_queue() {
@@ -297,24 +284,6 @@ fn common_modulation_lengthens_the_queue() {
     assert!(is_less, "{apart:?} {exact}");
 }
 
-#[derive(Clone)]
-struct Witness(Arc<Mutex<Vec<[f64; 3]>>>);
-
-impl Policy for Witness {
-    fn information(&self) -> Information {
-        Information::Estimates
-    }
-
-    fn react(&mut self, event: Event, system: &mut System) {
-        if let Event::Arrival(0) = event {
-            let youngest: Job = system.youngest(0).unwrap();
-            let [size, limit] = [system.work_left(youngest), system.limit_left(youngest)];
-            self.0.lock().unwrap().push([youngest.arrived, size, limit]);
-        }
-        FCFS.clone().react(event, system);
-    }
-}
-
 /// The limits are drawn for each job, so that they are different even if the sizes are equal.
 #[test]
 fn limits_hold_for_batches_that_are_alike() {
@@ -322,11 +291,15 @@ fn limits_hold_for_batches_that_are_alike() {
     let limits = "known: {limit: {law: uniform, low: 1, high: 3}}\n";
     for before in [limits.to_owned(), limits.to_owned() + COMMON] {
         let seen = |capacity: u32| {
-            let seen = Arc::<Mutex<Vec<[f64; 3]>>>::default();
             let workload = workload(&before, capacity, &[[alike, ONE]]);
-            let witness = Witness(Arc::clone(&seen));
-            simulate(&workload, witness, &one_run(100_000), quiet).unwrap();
-            let mut seen = std::mem::take(&mut *seen.lock().unwrap());
+            let mut seen = witnessed(&workload, Box::new(FCFS), 100_000, |event, system| {
+                let Event::Arrival(0) = event else {
+                    return None;
+                };
+                let youngest = system.youngest(0).unwrap();
+                let [size, limit] = [system.work_left(youngest), system.limit_left(youngest)];
+                Some([youngest.arrived, size, limit])
+            });
             seen.truncate(40_000);
             seen
         };

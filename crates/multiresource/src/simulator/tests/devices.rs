@@ -6,9 +6,8 @@ fn fleet(servers: &str, jobs: &str) -> Fleet {
     Fleet::parse(&text, "devices").unwrap().workload
 }
 
-/// The load is 0.9, and the number of jobs that can run at the same time is that of an M/M/2 or
-/// M/M/4 queue. There is not enough space on a device for two jobs that need 0.6 of it, but there
-/// is for two jobs that need 0.4.
+/// The load is 0.9. The queues are M/M/2 or M/M/4, because two jobs fit on a device if they need
+/// 0.4 of it, but not if they need 0.6.
 #[test]
 #[ignore = "takes over five seconds; CI runs it"]
 fn equal_fractions_are_queues_with_as_many_servers_as_fit() {

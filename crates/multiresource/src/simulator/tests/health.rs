@@ -15,7 +15,6 @@ fn a_type_that_starves_makes_the_rule_unstable() {
     assert!(run.mean_response.is_none());
 }
 
-/// If there is no completed job of a type, the mean of the other types must not be reported.
 #[test]
 fn a_type_without_completions_never_converges() {
     let workload = one_server("", 60, &[SMALL, BIG]);
@@ -37,8 +36,8 @@ fn a_type_without_completions_never_converges() {
     }
 }
 
-/// There is no waiting, so that E\[T\] = E\[S\] = (100 + 10)/100.02. A short run can only have
-/// completed the long jobs that happen to be short.
+/// No job waits, so that E\[T\] = E\[S\] = (100 + 10)/100.02. A short run can only have completed
+/// the long jobs that happen to be short.
 #[test]
 fn a_run_shorter_than_its_jobs_has_no_mean() {
     let short = "name: short, demand: {cpu: 1}, arrival_rate: 100, mean_size: 1";
@@ -62,8 +61,7 @@ fn a_run_shorter_than_its_jobs_has_no_mean() {
     assert!(rare_ones.mean_response.is_none());
 }
 
-/// For ρ = 0.998, the relaxation time (1+ρ)/(1−ρ)² is 500 000, but each replication has a length of
-/// 125 000.
+/// The relaxation time (1+ρ)/(1−ρ)² is 500 000, but a replication has a length of 125 000.
 #[test]
 fn a_queue_that_changes_too_slowly_has_no_mean() {
     for seed in 1..=8 {
@@ -74,8 +72,8 @@ fn a_queue_that_changes_too_slowly_has_no_mean() {
     }
 }
 
-/// For 0.6 of each unit of time, a job of type b waits for a job of type a that arrived at the same
-/// time. Half of the capacity is free during this time.
+/// For 0.6 of each unit of time, a job of type b waits for one of type a, which needs half of the
+/// capacity.
 #[test]
 fn wastage_of_deterministic_arrivals_is_measured() {
     let job = |name: &str, need: u32, size: f64| {
@@ -140,8 +138,7 @@ fn a_guard_stabilizes_an_unstable_rule() {
     assert!(part > 0.0 && part < 1.0, "{part}");
 }
 
-/// For an M/M/1 queue with a load of 0.98, the relaxation time is about 1e4 times the mean size. A
-/// run that is short compared with this has no mean, and a run of a hundred relaxation times does.
+/// The relaxation time of an M/M/1 queue with a load of 0.98 is about 1e4 times the mean size.
 #[test]
 fn a_run_too_short_for_its_load_has_no_mean() {
     let queue = one_type(1, 0.98);
@@ -163,8 +160,7 @@ fn a_run_too_short_for_its_load_has_no_mean() {
     assert_eq!(wide.health, Health::Settled);
 }
 
-/// If the time between two switches is 1e5 mean sizes, the policy is stable, but the queues are
-/// growing until the next switch. A run without a switch is too short to show that it is unstable.
+/// The time between two switches is 1e5 mean sizes. The queues grow until the next switch.
 #[test]
 fn a_run_too_short_for_slow_clocks_has_not_converged() {
     let policy = section_seven(Preemption::None, Route::ALL[0], 1e-5);
@@ -179,8 +175,7 @@ fn a_run_too_short_for_slow_clocks_has_not_converged() {
     assert!(rings < 10.0, "{rings}");
 }
 
-/// With Randomized Timers and an empty system, the number of jobs is increasing for the whole run,
-/// but it would decrease from about 1e6 jobs on.
+/// The number of jobs increases for the whole run, but would decrease from about 1e6 jobs on.
 #[test]
 fn growth_that_reverses_is_not_unstable() {
     let run = rule("randomized-timers");
@@ -192,7 +187,6 @@ fn growth_that_reverses_is_not_unstable() {
     assert!(is_unsettled, "{:?}", run.unsettled);
 }
 
-/// Both of the rules are stable at this load, even though the queues are growing in a short run.
 #[test]
 fn a_stable_rule_in_heavy_traffic_is_not_unstable() {
     let workload = model("one_or_all").scaled(0.997 / 0.76875).unwrap();
@@ -206,8 +200,8 @@ fn a_stable_rule_in_heavy_traffic_is_not_unstable() {
     }
 }
 
-/// Most of the runs do not have enough large jobs to estimate their own error. Therefore, the width
-/// of an interval must be at least half of the theoretical value.
+/// Most runs have too few large jobs to estimate their own error. Therefore, the width of an
+/// interval must be at least half of the theoretical value.
 #[test]
 fn intervals_account_for_rare_large_sizes() {
     let size =

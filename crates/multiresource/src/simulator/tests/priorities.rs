@@ -10,8 +10,7 @@ fn means_are(fleet: &Fleet, exact: &[f64]) {
     }
 }
 
-/// The waiting times of an M/G/1 queue are given by Cobham's formula,
-/// `W_k = R / ((1 − σ_{k−1})(1 − σ_k))` with `R = Σ λ_i E[S_i²] / 2`.
+/// Cobham's formula for M/G/1: `W_k = R / ((1 − σ_{k−1})(1 − σ_k))` with `R = Σ λ_i E[S_i²] / 2`.
 #[test]
 fn one_server_by_cobham() {
     let lines = [
@@ -25,9 +24,8 @@ fn one_server_by_cobham() {
     means_are(&workload.into(), &exact);
 }
 
-/// The waiting times of an M/M/4 queue with equal means are given by Kella and Yechiali (1985),
-/// `W_k = C(4, a) / (4 μ (1 − σ_{k−1})(1 − σ_k))`. They are the same for one server with four CPUs
-/// and for four servers.
+/// The waiting times of an M/M/4 queue with equal means by Kella and Yechiali (1985),
+/// `W_k = C(4, a) / (4 μ (1 − σ_{k−1})(1 − σ_k))`, for one server with four CPUs and four servers.
 #[test]
 #[ignore = "takes over five seconds; CI runs it"]
 fn several_servers_by_kella_and_yechiali() {
@@ -59,11 +57,8 @@ fn rejects_priority_rules_without_priorities() {
             "kind: multiresource\ntime_unit: s\n{servers}\njobs:\n  - {{name: a, demand: {{cpu: 1}}, arrival_rate: 1, mean_size: 1}}\n"
         );
         let fleet = Fleet::parse(&text, "none").unwrap().workload;
-        let why = rule("priority")
-            .build_policy(&fleet)
-            .err()
-            .unwrap()
-            .to_string();
+        let why = rule("priority").build_policy(&fleet).err().unwrap();
+        let why = why.to_string();
         let is_named = why.contains("no type of the workload has a `priority`");
         assert!(is_named, "{why}");
         assert!(why.contains("rules that can are first-fit"), "{why}");

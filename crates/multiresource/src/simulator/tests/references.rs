@@ -29,8 +29,7 @@ fn max_weight_on_section_seven() {
     near(run.mean_number, 13.21, 0.24, "max-weight");
 }
 
-/// The mean response time and its weighted mean for four types on 15 servers with a total rate of
-/// 4.5. The values are assumed to be accurate to 1 % and half a unit of the last digit.
+/// The values are assumed to be accurate to 1 % and half a unit of the last digit.
 #[test]
 #[ignore = "takes over five seconds; CI runs it"]
 fn four_types() {
@@ -48,8 +47,7 @@ fn four_types() {
     }
 }
 
-/// The exact value is from the analysis of Quickswap with a threshold of 0, for 32 servers and a
-/// total rate of 6.
+/// The exact value is from the analysis of Quickswap with a threshold of 0.
 #[test]
 fn most_servers_first_on_one_or_all() {
     let run = run("msf", &model("one_or_all"), 30_000_000);
@@ -73,8 +71,6 @@ fn adaptive(schedules: [&[u32]; 2], prices: &[f64], knobs: [f64; 4]) -> Contende
     }))
 }
 
-/// Checks that the upper end of the interval is greater than the optimum, and that the lower end is
-/// at most a fraction `within` above it.
 fn near_the_optimum(found: Option<Estimate>, optimum: f64, within: f64) {
     let found = found.unwrap();
     let [low, high] = [-1.0, 1.0].map(|sign| found.mean + sign * found.half_width);
@@ -82,8 +78,7 @@ fn near_the_optimum(found: Option<Estimate>, optimum: f64, within: f64) {
     assert!(low < (1.0 + within) * optimum, "{found:?}");
 }
 
-/// For 32 servers and a total rate of 5, the optimum is 4.821, and the exact value for the best
-/// threshold of Quickswap is 6.185.
+/// The optimum is 4.821, and the exact value for the best threshold of Quickswap is 6.185.
 #[test]
 fn adaptive_switching_comes_near_the_optimum() {
     let workload = model("one_or_all").scaled(5.0 / 6.0).unwrap();
@@ -94,7 +89,7 @@ fn adaptive_switching_comes_near_the_optimum() {
     near_the_optimum(run.mean_response, 4.821, 0.03);
 }
 
-/// The optimum is 7.77 for a load of 0.8, and the result of First-Fit is 9.0.
+/// The optimum is 7.77, and the result of First-Fit is 9.0.
 #[test]
 fn adaptive_switching_comes_near_the_optimum_of_section_seven() {
     let workload = model("section7").scaled(0.8 / 0.9).unwrap();
@@ -108,8 +103,7 @@ fn adaptive_switching_comes_near_the_optimum_of_section_seven() {
     near_the_optimum(run.mean_number, 7.77, 0.05);
 }
 
-/// The value for one server with a load of 0.8 is from the formula of Schrage and Miller. The other
-/// values are from another program.
+/// The value for one server is from the formula of Schrage and Miller, the others from a program.
 #[test]
 fn shortest_remaining_work_first_with_known_sizes() {
     let of = |cpu, jobs: &[&str]| run("srpt", &one_server("known: size\n", cpu, jobs), 6_000_000);

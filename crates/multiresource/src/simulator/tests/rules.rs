@@ -5,9 +5,8 @@ fn all() -> impl Iterator<Item = Contender> {
     Contender::rules().iter().map(Contender::from)
 }
 
-/// For one type of job, every rule serves as many jobs as it can, so that the queue is M/M/8 with ρ
-/// = 0.9. With fast clocks, the difference for Randomized Timers is less than 0.1 %. If the sizes
-/// are known, the mean is lower.
+/// Every rule serves as many jobs as it can, so that the queue is M/M/8. With fast clocks, the
+/// difference for Randomized Timers is less than 0.1 %. If the sizes are known, the mean is lower.
 #[test]
 #[ignore = "takes over five seconds; CI runs it"]
 fn every_rule_is_erlang_c_for_one_type() {
@@ -28,8 +27,7 @@ fn every_rule_is_erlang_c_for_one_type() {
     }
 }
 
-/// If the sizes are known, EASY uses them, so that the result is the same. With limits of up to
-/// nine times the size, it is different. If only the types are known, the rules are rejected.
+/// Known sizes do not change the result, because the rules use them by default.
 #[test]
 fn rules_use_the_declared_information() {
     let known = |known: &str| {

@@ -36,7 +36,6 @@ fn a_single_server_has_the_mean_of_pollaczek_and_khinchine() {
     }
 }
 
-/// An exponential latency and an exponential size are the same as a Coxian size with two stages.
 #[test]
 fn a_latency_is_a_longer_size() {
     let latency = "start_latency: {law: exponential, mean: .4}\n";
@@ -55,7 +54,6 @@ fn a_latency_is_a_longer_size() {
     assert!(late.relative() < 0.03 && longer.relative() < 0.03);
 }
 
-/// If the latency is constant, the result is the same as if it were part of the size.
 #[test]
 fn rules_that_plan_add_the_latency() {
     let sizes = |values: &str| format!("law: empirical, values: [{values}]");

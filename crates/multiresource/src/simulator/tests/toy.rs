@@ -47,9 +47,8 @@ impl PolicyConfig for LongestWaitingConfig {
     }
 }
 
-/// This is First-Fit with a limit of m running jobs for each type. It is not preemptive and not
-/// from a paper. The cost is O(K) for each job that is started. A type is stable only if its load
-/// is less than m.
+/// First-Fit with a limit of m running jobs for each type, which is not preemptive and not from a
+/// paper. A start costs O(K). A type is stable only if its load is less than m.
 #[derive(Clone, Debug)]
 struct LongestWaiting {
     most: u32,

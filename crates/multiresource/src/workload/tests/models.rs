@@ -88,8 +88,7 @@ fn borg_loads_match_the_published_ones() {
         10.743_662_983,
         34.962_098_119,
     ];
-    let joined = root().join("models/borg_top10.yaml");
-    let workload = Workload::read(&joined).unwrap().workload;
+    let workload = model("borg_top10");
     for (job, load) in workload.types().iter().zip(published) {
         assert!((job.offered_load() - load).abs() < 1e-8, "{}", job.name());
     }
@@ -97,8 +96,7 @@ fn borg_loads_match_the_published_ones() {
 
 #[test]
 fn units_of_a_model_by_hand() {
-    let joined = root().join("models/vms.yaml");
-    let workload = Workload::read(&joined).unwrap().workload;
+    let workload = model("vms");
     assert_eq!(workload.types()[1].units(), [4, 1, 1, 10]);
     let found = workload.resources().iter();
     let found = found.map(Resource::units).collect::<Vec<_>>();
@@ -110,14 +108,15 @@ fn units_of_a_model_by_hand() {
 }
 
 fn load(arrivals: &str, size: &str) -> Option<BigRational> {
-    let text = format!(
-        "kind: multiresource\ntime_unit: s\nserver: {{capacity: {{cpu: 1}}}}\njobs:\n  - {{name: a, demand: {{cpu: 1}}, {arrivals}, {size}}}\n"
-    );
-    Workload::parse(&text, "one").unwrap().workload.types()[0].exact_load()
+    let job = format!("  - {{name: a, demand: {{cpu: 1}}, {arrivals}, {size}}}\n");
+    parse(&format!(
+        "{HEAD}server: {{capacity: {{cpu: 1}}}}\njobs:\n{job}"
+    ))
+    .types()[0]
+        .exact_load()
 }
 
-/// For example, the load of the Markov-modulated process is 2/3 + 10/3 = 4. There is no fraction
-/// for a bounded Pareto distribution.
+/// For example, the load of the Markov-modulated process is 2/3 + 10/3 = 4.
 #[test]
 fn loads_by_hand() {
     for line in include_str!("loads.txt").lines() {

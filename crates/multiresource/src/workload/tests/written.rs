@@ -15,15 +15,6 @@ fn models_round_trip() {
     }
 }
 
-fn draws(mut state: u64) -> impl FnMut(u64) -> u64 {
-    move |n| {
-        state = state
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
-        (state >> 33) % n
-    }
-}
-
 fn number(draw: &mut impl FnMut(u64) -> u64) -> Decimal {
     let digits = match draw(3) {
         0 => (1 + draw(9)) as f64,

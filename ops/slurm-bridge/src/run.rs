@@ -115,7 +115,7 @@ impl Bridge {
             digest: operator.digest.clone(),
             cluster: self.cluster.name.clone(),
             partition: self.slurm.partition.clone(),
-            time_unit: operator.fleet().time_unit().into(),
+            time_unit: operator.policy.workload().time_unit().into(),
             seed: SEED,
             learned: operator.learned.clone(),
         }
@@ -345,7 +345,7 @@ impl Bridge {
     fn report_measured(&mut self) {
         let operator = &self.watch.operator;
         let (lines, is_apart) = (self.measured).lines(
-            operator.fleet(),
+            operator.policy.workload(),
             Timestamps::of(self.started).now / operator.seconds_per_unit,
         );
         self.notes.push(format!(

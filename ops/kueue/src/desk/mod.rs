@@ -59,7 +59,7 @@ impl Desk {
     ) -> Result<Self, String> {
         let operator = Operator::new(policy, setup.seed, "which a gate cannot do")?;
         Ok(Desk {
-            resources: resources(operator.fleet().envelope(), &setup.resource)?,
+            resources: resources(operator.policy.workload().envelope(), &setup.resource)?,
             types: types(&operator.policy, file)?,
             operator,
             nodes: Nodes::default(),

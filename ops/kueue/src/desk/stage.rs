@@ -148,7 +148,7 @@ impl Desk {
     }
 
     pub(super) fn is_pooled(&self) -> bool {
-        self.operator.fleet().is_one_server()
+        self.operator.policy.workload().is_one_server()
     }
 
     fn untyped(&mut self, view: &View<'_>, why: &str, round: &mut Round) {

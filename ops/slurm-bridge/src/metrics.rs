@@ -46,8 +46,8 @@ pub(super) fn count(
 /// Replaces a file of the textfile collector of node_exporter atomically.
 pub(super) fn write(path: &Path, text: &str) -> io::Result<()> {
     // The collector only reads files whose names end with `.prom`.
-    let mut beside = path.as_os_str().to_owned();
-    beside.push(format!(".{}.tmp", std::process::id()));
-    fs::write(&beside, text)?;
-    fs::rename(&beside, path)
+    let mut temporary = path.as_os_str().to_owned();
+    temporary.push(format!(".{}.tmp", std::process::id()));
+    fs::write(&temporary, text)?;
+    fs::rename(&temporary, path)
 }

@@ -59,15 +59,11 @@ fn gangs_get_the_cheapest_type_with_enough_nodes() {
     let rules = map(GANGS, &text).unwrap();
     assert_eq!(rules.find(&gang([2, 2], 2, 2)), Ok(2));
     assert_eq!(rules.find(&gang([1, 1], 1, 1)), Ok(0));
-    let is_taken = map(
-        &GANGS.replace(
-            "nodes: 4, demand: {cpu: 20, memory: 14}",
-            "nodes: 3, demand: {cpu: 10, memory: 7}",
-        ),
-        nodes,
-    )
-    .is_ok();
-    assert!(is_taken);
+    let (four, three) = (
+        "nodes: 4, demand: {cpu: 20, memory: 14}",
+        "nodes: 3, demand: {cpu: 10, memory: 7}",
+    );
+    assert!(map(&GANGS.replace(four, three), nodes).is_ok());
     let one = map(SERVER, "").unwrap();
     assert_eq!(one.find(&gang([2, 2], 2, 2)), Err(untyped::ONE_SERVER));
     let mut pool = one;
@@ -157,11 +153,9 @@ fn gangs_are_placed_and_recognized_after_a_restart() {
         ("18".parse().unwrap(), JobState::Running, Hold::None);
     other.node_list = "n1".into();
     let found = told(&mut last, &[&other, &runs]);
-    let adopted = found
-        .iter()
-        .find(|line| line.adopt.as_deref() == Some("four"))
-        .unwrap();
-    assert_eq!(adopted.servers, ["node/2", "node/3", "node/4", "node/5"]);
+    let is_gang = |line: &&Line| line.adopt.as_deref() == Some("four");
+    let adopted = found.iter().find(is_gang).unwrap();
+    assert_eq!(adopted.servers, servers, "the fourth server is idle");
     let elsewhere = QueueRow {
         node_list: "n[2-3],x".into(),
         ..runs

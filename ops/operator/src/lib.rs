@@ -68,7 +68,7 @@ enum Place {
     In(Job),
     /// The job is waiting, but others use so much capacity that it could not run at all.
     Aside(Option<Job>),
-    /// The job runs on these servers without capacity in the rule, so others seem to use them.
+    /// The job runs on these servers without capacity in the rule, so it counts as use by others.
     Beyond(Vec<usize>),
 }
 
@@ -79,7 +79,7 @@ pub struct Scheduler {
     known: HashMap<Arc<str>, Known>,
     aside: BTreeMap<u64, Arc<str>>,
     arrivals: u64,
-    /// The mean time for which jobs use capacity beyond their run times, as added to their limits.
+    /// The mean time for which a job uses capacity beyond its run time, added to limits \[time\].
     latency: f64,
     now: f64,
     has_begun: bool,
@@ -109,7 +109,7 @@ impl Scheduler {
             known: HashMap::new(),
             aside: BTreeMap::new(),
             arrivals: 0,
-            latency: latency.map_or(0.0, |law| law.mean()),
+            latency: latency.map_or(0.0, |time| time.mean()),
             now: f64::NEG_INFINITY,
             has_begun: false,
             ended: VecDeque::new(),
@@ -420,7 +420,7 @@ impl Scheduler {
         }
     }
 
-    /// Updates the use by others. Jobs that cannot run at all are set aside, and others are added.
+    /// Updates the use by others. Jobs that cannot run at all are set aside, and others return.
     fn update_admission(&mut self, servers: &[usize]) {
         for &n in servers {
             self.site.occupy(n, &self.places.occupied(n), self.now);

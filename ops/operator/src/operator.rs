@@ -82,7 +82,7 @@ pub struct Operator<K, X> {
     seed: u64,
     /// The scheduler with the rule and its jobs.
     pub scheduler: Scheduler,
-    /// The runtimes at the start of the scheduler, if they are not those of the policy file.
+    /// The runtimes at the start of the scheduler, if they are not from the policy file.
     pub learned: Option<LearnedRuntimes>,
     /// The number of seconds in the time unit of the policy.
     pub seconds_per_unit: f64,

@@ -44,7 +44,7 @@ pub(crate) struct Bridge {
     cluster: SlurmCluster,
     booted_read: Option<Instant>,
     nodes_read: Option<Instant>,
-    settled: Instant,
+    settles_at: Instant,
     rounds: u64,
     metrics: Metrics,
     notes: Vec<String>,
@@ -71,7 +71,7 @@ impl Bridge {
             started: now,
             booted_read: Some(now),
             nodes_read: None,
-            settled: now,
+            settles_at: now,
             rounds: 0,
             notes: Vec::new(),
             _lock: lock,
@@ -275,14 +275,14 @@ impl Bridge {
             if cluster.booted != self.cluster.booted {
                 self.cluster.booted = cluster.booted;
                 let settle = self.watch.setup.settle;
-                self.settled = Instant::now() + settle;
+                self.settles_at = Instant::now() + settle;
                 self.notes.push(format!(
                     "the controller was restarted: no jobs are released for {:.0} s",
                     settle.as_secs_f64()
                 ));
             }
         }
-        Ok(Instant::now() >= self.settled)
+        Ok(Instant::now() >= self.settles_at)
     }
 
     pub(crate) fn plan(&mut self) -> VerbResult<String> {

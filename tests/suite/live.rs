@@ -318,7 +318,7 @@ fn driven(policy: &Checked, lines: &[String]) -> String {
         &mut output,
         &mut OnlineForecasts::new(1),
     );
-    assert_eq!(done.unwrap().refused, 0);
+    assert_eq!(done.unwrap().1, 0, "rejected lines");
     String::from_utf8(output).unwrap()
 }
 

@@ -6,8 +6,7 @@ use synth_operator::{Amounts, Resources, common_resource};
 /// All amounts are in billionths, which is the smallest unit in Kubernetes.
 pub const NANO: u128 = 1_000_000_000;
 
-/// Parses quantities in billionths. If a quantity is not valid, it is counted as 0, because the API
-/// server has already checked all quantities.
+/// Parses quantities in billionths. They are valid, because the API server has checked them.
 pub fn amounts(written: &Value) -> Amounts {
     let amounts = written.as_object().into_iter().flatten();
     let amounts = amounts.map(|(name, value)| {
@@ -38,12 +37,11 @@ pub fn nano(text: &str) -> Option<u128> {
 
 /// Returns the factor of a suffix in billionths, as a fraction.
 fn scale(suffix: &str) -> Option<(u128, u128)> {
-    let binary = ["Ki", "Mi", "Gi", "Ti", "Pi", "Ei"];
-    if let Some(n) = binary.iter().position(|own| *own == suffix) {
+    let place = |units: &[&str]| units.iter().position(|own| *own == suffix);
+    if let Some(n) = place(&["Ki", "Mi", "Gi", "Ti", "Pi", "Ei"]) {
         return Some((NANO << (10 * (n + 1)), 1));
     }
-    let decimal = ["n", "u", "m", "", "k", "M", "G", "T", "P", "E"];
-    if let Some(n) = decimal.iter().position(|own| *own == suffix) {
+    if let Some(n) = place(&["n", "u", "m", "", "k", "M", "G", "T", "P", "E"]) {
         return Some((1000_u128.pow(n as u32), 1));
     }
     let exponent: i32 = suffix.strip_prefix(['e', 'E'])?.parse().ok()?;

@@ -1,5 +1,3 @@
-//! The jobs, the owners of their gates, the nodes, and the pods that have a node.
-
 use std::collections::HashMap;
 
 use crate::view::{Owner, Uid, View, Work};
@@ -50,11 +48,8 @@ impl Cluster {
             }
         }
         let of_pod = |(uid, pod): (&Uid, &Placed)| {
-            let named = pod
-                .workload
-                .as_ref()
-                .map(|(space, name)| (&**space, &**name));
-            let named = named.and_then(|name| by_name.get(&name));
+            let named = pod.workload.as_ref();
+            let named = named.and_then(|(space, name)| by_name.get(&(&**space, &**name)));
             named.copied().or_else(|| {
                 // If a Job belongs to a JobSet, its pods are three steps away.
                 let mut next = Some(uid);

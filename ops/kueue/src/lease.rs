@@ -1,8 +1,7 @@
-//! A Lease is used to elect a leader among the replicas.
-//!
-//! As in client-go, a replica only uses its own clock. A Lease has expired if it has not changed
-//! for its duration, so the clocks of the replicas do not need to agree. (kube-lease-manager 0.13
-//! and kube-leader-election 0.44 compare the timestamp of the holder with their own clock.)
+//! A Lease is used to elect a leader. As in client-go, a replica only uses its own clock: a Lease
+//! has expired if it has not changed for its duration, so the clocks do not need to agree.
+//! (kube-lease-manager 0.13 and kube-leader-election 0.44 compare the timestamp of the holder with
+//! their own clock.)
 
 use std::time::{Duration, Instant};
 
@@ -12,8 +11,10 @@ use k8s_openapi::jiff::Timestamp;
 use kube::api::PostParams;
 use kube::{Api, Client};
 use tokio::sync::watch;
+use tracing::warn;
 
-use crate::server::{Refused, answer};
+use crate::server::answer;
+use crate::setup::Setup;
 
 struct Election {
     identity: String,
@@ -47,9 +48,8 @@ impl Election {
         })
     }
 
-    /// Returns the time until which a replica acts if its last renewal was sent at this time. It
-    /// does not act in the last third of the duration, which is left for requests that have been
-    /// sent.
+    /// Returns the time until which a replica acts after a renewal was sent. The last third of the
+    /// duration is left for requests that have been sent.
     fn until(&self, sent: Instant) -> Instant {
         sent + self.duration * 2 / 3
     }
@@ -80,15 +80,11 @@ pub struct Elector {
 }
 
 impl Elector {
-    pub fn new(
-        client: Client,
-        lease: &str,
-        identity: String,
-        duration: Duration,
-    ) -> Result<Self, String> {
-        let (namespace, name) = lease
-            .split_once('/')
-            .ok_or_else(|| format!("--lease {lease}: write NAMESPACE/NAME"))?;
+    pub fn new(client: Client, setup: &Setup, identity: String) -> Result<Self, String> {
+        let (lease, duration) = (&setup.lease, setup.lease_duration);
+        let parts = lease.split_once('/');
+        let (namespace, name) =
+            parts.ok_or_else(|| format!("--lease {lease}: write NAMESPACE/NAME"))?;
         if duration < Duration::from_secs(3) {
             return Err(format!(
                 "--lease-duration {duration:?}: must be at least 3 s, because the API server may be slow"
@@ -114,17 +110,16 @@ impl Elector {
         self.election.duration / 6
     }
 
-    pub async fn step(&mut self) -> Result<(), Refused> {
+    pub async fn step(&mut self) {
         let begin = Instant::now();
         let until = match answer(self.election.duration / 5, self.renew(begin)).await {
             // A renewal is valid from the time at which it was sent.
             Ok(is_holder) => is_holder.then(|| self.election.until(begin)),
             // Of two simultaneous updates, one fails because of the resourceVersion.
             Err(why) if why.code == 409 => None,
-            Err(why) => return Err(why),
+            Err(why) => return warn!(why = why.text, "lease"),
         };
         self.until.send_replace(until);
-        Ok(())
     }
 
     async fn renew(&mut self, now: Instant) -> kube::Result<bool> {
@@ -143,7 +138,6 @@ impl Elector {
         Ok(true)
     }
 
-    /// Releases the Lease, so that another replica can act immediately.
     pub async fn give_back(&mut self) {
         if !self.leadership().is_valid() {
             return;
@@ -216,7 +210,6 @@ mod tests {
         for tenth in 0..1200_u64 {
             let now = begin + Duration::from_millis(100 * tenth);
             for (n, (own, skew, until)) in replicas.iter_mut().enumerate() {
-                // Each replica checks the Lease once per second, and the first one ends at 60 s.
                 if tenth % 10 == 3 * n as u64 && (n == 1 || tenth < 600) {
                     let wall = Timestamp::from_second(1_767_225_600 + *skew + tenth as i64 / 10);
                     let next = own.next(&lease, now, wall.unwrap_or_default());

@@ -1,8 +1,6 @@
-//! This program lets a scheduling policy decide when the jobs of a Kubernetes cluster start.
-//!
-//! Jobs are submitted with an admission gate. The gate is removed when the policy starts the job,
-//! and the nodes are chosen by Kueue and the kube-scheduler. The modules `view`, `types` and `desk`
-//! do not use the API.
+//! Lets a scheduling policy decide when the jobs of a Kubernetes cluster start. Jobs are submitted
+//! with an admission gate, which is removed when the policy starts the job. The nodes are chosen by
+//! Kueue and the kube-scheduler. `view`, `types` and `desk` do not use the API.
 
 mod amounts;
 mod cluster;
@@ -37,10 +35,8 @@ use setup::{Format, Setup};
 async fn main() -> ExitCode {
     let setup = Setup::parse();
     let is_text = setup.log == Format::Text || setup.dry_run || setup.release_all;
-    let lines = tracing_subscriber::fmt()
-        .with_target(false)
-        .with_ansi(false);
-    let lines = lines.with_writer(std::io::stderr);
+    let lines = tracing_subscriber::fmt().with_target(false);
+    let lines = lines.with_ansi(false).with_writer(std::io::stderr);
     let ours = Targets::new().with_target("synth_kueue", Level::INFO);
     match is_text {
         true => lines.finish().with(ours).init(),
@@ -66,18 +62,15 @@ async fn controlled(setup: Arc<Setup>) -> Result<String, String> {
         desk::Desk::new(&setup)?;
     }
     let server = Server::of(&setup).await?;
-    let metrics = Arc::clone(&server.metrics);
-    let controller = Controller {
-        setup: Arc::clone(&setup),
-        server,
-    };
+    let controller = Controller { setup, server };
+    let setup = &controller.setup;
     if setup.release_all {
         return Ok(controller.release_all().await? + "\n");
     }
     if setup.dry_run {
         return Ok(controller.plan().await? + "\n");
     }
-    serve::serve(setup.listen, metrics).await?;
+    serve::serve(setup.listen, Arc::clone(&controller.server.metrics)).await?;
     let host = std::env::var("HOSTNAME").unwrap_or_else(|_| "synth-kueue".into());
     let identity = setup.identity.clone();
     let identity = identity.unwrap_or_else(|| format!("{host}-{}", std::process::id()));

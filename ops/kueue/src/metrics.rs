@@ -1,5 +1,3 @@
-//! The metrics of the controller for Prometheus.
-
 use k8s_openapi::jiff::Timestamp;
 use tracing::info;
 
@@ -30,11 +28,6 @@ impl Default for Metrics {
 }
 
 impl Metrics {
-    pub fn begin(&mut self, desk: &Desk) {
-        self.count(desk, &Round::default());
-        self.is_leader = true;
-    }
-
     pub fn answered(&mut self, code: u16) {
         if code >= 400 {
             info!(code, "refused");
@@ -79,8 +72,7 @@ impl Metrics {
     }
 
     pub fn text(&mut self) -> String {
-        let is_leader = f64::from(u8::from(self.is_leader));
-        self.values.set("leader", is_leader);
+        self.values.set("leader", f64::from(self.is_leader));
         self.values.text()
     }
 }

@@ -23,12 +23,11 @@ use synth_advice::forecast::OnlineForecasts;
 use synth_operator::Timestamps;
 use synth_operator::protocol::StartPredictor;
 
-/// The annotation that contains the times by which 10 %, 50 % and 90 % of such jobs start.
 const FORECAST: &str = "synth/forecast";
 /// The time after which the same reason is reported again, and the time for a new reason \[s\].
 const AGAIN: f64 = 600.0;
 const CHANGED: f64 = 30.0;
-/// If a job has waited for less than this time \[s\], nothing is reported.
+/// The shortest wait that is reported \[s\].
 const SOON: i64 = 10;
 /// The time between requests, and the maximum number of requests in the queue. Others are dropped.
 const PACE: Duration = Duration::from_millis(200);
@@ -52,12 +51,11 @@ pub struct Notices {
     /// The jobs that have waited for the longest time, and the objects that were submitted.
     next: Vec<(Uid, Reference)>,
     online: OnlineForecasts,
-    /// The time at which the next forecast can be made.
     rested: Instant,
 }
 
 impl Notices {
-    /// Starts a task that writes in the background. If a request fails, it is dropped.
+    /// Starts a task that writes in the background. Requests that fail are not repeated.
     pub fn new(server: &Server, identity: &str) -> Self {
         let (send, mut requests) = mpsc::channel::<BoxFuture<'static, ()>>(QUEUE);
         let reporter = Reporter {
@@ -95,8 +93,8 @@ impl Notices {
             }
         }
         for release in &round.releases {
-            self.online
-                .started(&release.job, desk.operator.scheduler.now());
+            let now = desk.operator.scheduler.now();
+            self.online.started(&release.job, now);
             let work = cluster.works.get(&release.job);
             if let Some(work) = work.filter(|_| release.job_type.is_some()) {
                 let text = "the policy starts this job: its gate is removed";
@@ -106,9 +104,8 @@ impl Notices {
         let jobs = desk.operator.jobs.iter();
         let waiting = jobs.filter(|(_, own)| !own.runs());
         let waiting = waiting.filter_map(|(uid, _)| cluster.works.get(uid));
-        let mut waiting: Vec<&Work> = waiting
-            .filter(|work| at.wall - work.created >= SOON)
-            .collect();
+        let waiting = waiting.filter(|work| at.wall - work.created >= SOON);
+        let mut waiting: Vec<&Work> = waiting.collect();
         waiting.sort_unstable_by_key(|work| (work.created, work.itself.own.key()));
         let first = waiting.iter().take(FORECASTS);
         let first = first.map(|work| (work.uid().clone(), work.submitted().clone()));
@@ -170,11 +167,8 @@ impl Notices {
         let _ = self.send.try_send(request.boxed());
     }
 
-    /// Makes a forecast for one of the jobs that have waited for the longest time, if this is due.
     pub fn forecast(&mut self, desk: &Desk, at: Timestamps) {
-        let Notices {
-            next, forecasts, ..
-        } = self;
+        let (next, forecasts) = (&self.next, &mut self.forecasts);
         forecasts.retain(|uid, _| next.iter().any(|(own, _)| own == uid));
         let then = |uid: &Uid| forecasts.get(uid).map_or(-EACH, |(then, _)| *then);
         let begin = Instant::now();
@@ -194,9 +188,8 @@ impl Notices {
         let Some(starts) = starts else { return };
         let time = |start: f64| {
             let seconds = at.wall.saturating_add((start - at.now) as i64);
-            Timestamp::from_second(seconds)
-                .unwrap_or(Timestamp::MAX)
-                .to_string()
+            let time = Timestamp::from_second(seconds).unwrap_or(Timestamp::MAX);
+            time.to_string()
         };
         let [early, median, late] = starts.map(time);
         let starts = json!({"1 of 10": early, "5 of 10": median, "9 of 10": late});

@@ -1,5 +1,3 @@
-//! This module reads the fields of API objects. If a field is missing, it is empty.
-
 use kube::api::DynamicObject;
 use serde_json::Value;
 
@@ -18,17 +16,17 @@ pub fn holds<'a>(object: &'a DynamicObject, name: &str) -> Option<&'a Value> {
 
 /// Returns the maximum demand of a pod at any time, as it is computed by the kube-scheduler.
 pub fn demand(pod: &Value) -> Amounts {
-    let mut beside = Amounts::default();
+    let mut sidecars = Amounts::default();
     let mut before = Amounts::default();
     for container in items(&pod["initContainers"]) {
-        let at_once = beside.clone().plus(&requested(container));
+        let at_once = sidecars.clone().plus(&requested(container));
         before = before.most(&at_once);
         if container["restartPolicy"] == "Always" {
-            beside = at_once;
+            sidecars = at_once;
         }
     }
     let containers = items(&pod["containers"]);
-    let running = containers.fold(beside, |sum, own| sum.plus(&requested(own)));
+    let running = containers.fold(sidecars, |sum, own| sum.plus(&requested(own)));
     running.most(&before).plus(&amounts(&pod["overhead"]))
 }
 

@@ -1,5 +1,3 @@
-//! This module removes gates. There is a single atomic request for each object.
-
 use std::time::Duration;
 
 use kube::Api;
@@ -19,7 +17,7 @@ pub enum Outcome {
     Done,
     /// The object was changed or deleted. Its current state is included if it is known.
     Changed(Vec<Owner>),
-    /// The request was refused, or its result is not known. The reason is included.
+    /// The reason why the request was refused, or why its result is not known.
     Failed(String),
 }
 
@@ -57,6 +55,12 @@ impl Releaser {
         let kind = resource(&own.api_version, &own.kind);
         let api: Api<DynamicObject> = self.server.objects(Some(&own.namespace), &kind);
         let (params, patch) = (PatchParams::default(), patch(owner, mark));
+        let read_again = async || {
+            let found = answer(self.answer, api.get_metadata_opt(&own.name)).await?;
+            let found = found.filter(|found| found.metadata.uid.as_deref() == Some(&*own.uid));
+            let kind = (&*own.api_version, &*own.kind);
+            Ok::<_, Refused>(found.map(|found| Owner::new(&found.metadata, kind, &mark.gate)))
+        };
         let (mut pause, mut last) = (FIRST, String::new());
         for _ in 0..ATTEMPTS {
             if self.leadership.as_ref().is_some_and(|own| !own.is_valid()) {
@@ -69,7 +73,7 @@ impl Releaser {
                 Err(why) if why.code == 404 => return Outcome::Changed(Vec::new()),
                 // The test has failed, or the request was refused by a webhook.
                 Err(why) if matches!(why.code, 409 | 422) => {
-                    match self.read_again(&api, owner, &mark.gate).await {
+                    match read_again().await {
                         Err(why) => last = why.text,
                         Ok(None) => return Outcome::Changed(Vec::new()),
                         Ok(Some(now)) => {
@@ -94,24 +98,10 @@ impl Releaser {
         }
         Outcome::Failed(last)
     }
-
-    async fn read_again(
-        &self,
-        api: &Api<DynamicObject>,
-        owner: &Owner,
-        gate: &str,
-    ) -> Result<Option<Owner>, Refused> {
-        let own = &owner.own;
-        let found = answer(self.answer, api.get_metadata_opt(&own.name)).await?;
-        let found = found.filter(|found| found.metadata.uid.as_deref() == Some(&*own.uid));
-        let kind = (&*own.api_version, &*own.kind);
-        Ok(found.map(|found| Owner::new(&found.metadata, kind, gate)))
-    }
 }
 
-/// Returns a request that tests whether the object was changed. This is tested by the
-/// resourceVersion of a suspended Job, but by the value of a gate, because others often update the
-/// status.
+/// Returns an atomic request that tests whether the object was changed: by the resourceVersion of a
+/// suspended Job, but by the value of a gate, because others often update the status.
 fn patch(owner: &Owner, mark: &Mark) -> Patch<serde_json::Value> {
     let (uid, mark_text) = (&*owner.own.uid, json!(mark).to_string());
     if owner.is_suspended {

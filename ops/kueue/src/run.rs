@@ -1,6 +1,3 @@
-//! In each round the controller reads the changes, lets the policy decide, and releases jobs.
-
-use std::pin::pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -16,7 +13,7 @@ use crate::desk::{Concern, Desk, Release, Round};
 use crate::lease::{Elector, Leadership};
 use crate::notices::Notices;
 use crate::release::{Outcome, Releaser};
-use crate::server::{ANSWER, Server};
+use crate::server::{REQUEST_TIMEOUT, Server};
 use crate::setup::Setup;
 use crate::view::{Mark, Owner};
 use crate::watch::Watch;
@@ -38,14 +35,13 @@ impl Controller {
     /// Runs rounds while this replica holds the Lease, until a signal is received.
     pub async fn run(&self, identity: String) -> Result<(), String> {
         // Errors are reported at the start, and not when this replica becomes the leader.
-        let watch = self.watch().await?;
-        self.desk(&watch)?;
+        let watch = Watch::begin(&self.server, &self.setup).await?;
+        Desk::new(&self.setup)?.check(&watch.cluster())?;
         self.server.metrics().is_ready = true;
-        let (lease, duration) = (&self.setup.lease, self.setup.lease_duration);
         let client = self.server.client.clone();
-        let mut elector = Elector::new(client, lease, identity.clone(), duration)?;
+        let mut elector = Elector::new(client, &self.setup, identity.clone())?;
         let mut leadership = elector.leadership();
-        renew(&mut elector).await;
+        elector.step().await;
         let act = async {
             let mut first = leadership.is_valid().then_some(watch);
             loop {
@@ -54,7 +50,7 @@ impl Controller {
                 // The previous leader may have made changes that are not in the old stream.
                 let watch = match first.take() {
                     Some(watch) => watch,
-                    None => self.watch().await?,
+                    None => Watch::begin(&self.server, &self.setup).await?,
                 };
                 self.lead(&watch, &leadership, &identity).await?;
                 self.server.metrics().is_leader = false;
@@ -66,7 +62,7 @@ impl Controller {
         let renewing = tokio::spawn(async move {
             loop {
                 tokio::select! {
-                    () = sleep(elector.period()) => renew(&mut elector).await,
+                    () = sleep(elector.period()) => elector.step().await,
                     _ = &mut stopped => break,
                 }
             }
@@ -81,23 +77,13 @@ impl Controller {
         done
     }
 
-    async fn watch(&self) -> Result<Watch, String> {
-        Watch::begin(&self.server, &self.setup).await
-    }
-
     fn releaser(&self, leadership: Option<&Leadership>) -> Releaser {
         Releaser {
             server: self.server.clone(),
             leadership: leadership.cloned(),
             // The last third of the duration is reserved for requests that have already been sent.
-            answer: (self.setup.lease_duration / 3).min(ANSWER),
+            answer: (self.setup.lease_duration / 3).min(REQUEST_TIMEOUT),
         }
-    }
-
-    fn desk(&self, watch: &Watch) -> Result<Desk, String> {
-        let mut desk = Desk::new(&self.setup)?;
-        desk.check(&watch.cluster())?;
-        Ok(desk)
     }
 
     async fn lead(
@@ -108,11 +94,12 @@ impl Controller {
     ) -> Result<(), String> {
         let mut desk = Desk::new(&self.setup)?;
         if let Err(why) = desk.check(&watch.cluster()) {
-            // At the start this is an error, but a new leader continues with the nodes that remain.
+            // At the start this is an error, but a new leader continues with the remaining nodes.
             warn!(why, "nodes");
         }
         let releaser = self.releaser(Some(leadership));
-        self.server.metrics().begin(&desk);
+        self.server.metrics().count(&desk, &Round::default());
+        self.server.metrics().is_leader = true;
         let begin = Instant::now();
         let mut notices = Notices::new(&self.server, identity);
         // If the Lease is lost, the requests that have not been answered are aborted.
@@ -198,10 +185,10 @@ impl Controller {
         self.server.metrics().count(desk, round);
     }
 
-    /// Returns the output of a dry run.
     pub async fn plan(&self) -> Result<String, String> {
-        let watch = self.watch().await?;
-        let mut desk = self.desk(&watch)?;
+        let watch = Watch::begin(&self.server, &self.setup).await?;
+        let mut desk = Desk::new(&self.setup)?;
+        desk.check(&watch.cluster())?;
         let round = desk.look(&watch.cluster(), Timestamps::of(Instant::now()));
         let mut lines: Vec<String> = round.notes.iter().map(|note| note.text.clone()).collect();
         let starts = |i: Option<usize>| {
@@ -213,12 +200,8 @@ impl Controller {
         let rows = types.map(|(i, (name, counts))| {
             let [waiting, running] = counts.map(|count| count as usize);
             let started = starts(Some(i));
-            let n = started.len();
-            (
-                name.to_owned(),
-                [waiting + n, running - n],
-                started.join(", "),
-            )
+            let counts = [waiting + started.len(), running - started.len()];
+            (name.to_owned(), counts, started.join(", "))
         });
         let passed = starts(None).len().to_string();
         let without = ("no type".to_owned(), [round.untyped, 0], passed);
@@ -228,7 +211,7 @@ impl Controller {
 
     /// Removes the gate from all objects, including objects with other gates.
     pub async fn release_all(&self) -> Result<String, String> {
-        let watch = self.watch().await?;
+        let watch = Watch::begin(&self.server, &self.setup).await?;
         let gate = &self.setup.gate;
         let gated: Vec<Owner> = {
             let cluster = watch.cluster();
@@ -246,27 +229,13 @@ impl Controller {
             Outcome::Failed(why) => Err(format!("{}: {why}", own.own.called())),
             _ => Ok(()),
         });
-        let mut removed = pin!(removed.buffer_unordered(AT_ONCE));
-        let (mut done, mut last) = (0, None);
-        while let Some(removed) = removed.next().await {
-            match removed {
-                Ok(()) => done += 1,
-                Err(why) => last = Some(why),
-            }
-        }
-        match last {
+        let removed: Vec<_> = removed.buffer_unordered(AT_ONCE).collect().await;
+        let failed: Vec<String> = removed.into_iter().filter_map(Result::err).collect();
+        let (done, count) = (gated.len() - failed.len(), failed.len());
+        match failed.last() {
             None => Ok(format!("removed {done} gates")),
-            Some(last) => Err(format!(
-                "removed {done} gates, {} failed; {last}",
-                gated.len() - done
-            )),
+            Some(last) => Err(format!("removed {done} gates, {count} failed; {last}")),
         }
-    }
-}
-
-async fn renew(elector: &mut Elector) {
-    if let Err(why) = elector.step().await {
-        warn!(why = why.text, "lease");
     }
 }
 

@@ -1,5 +1,3 @@
-//! This module serves /metrics, /healthz and /readyz, with one request per connection.
-
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -40,9 +38,8 @@ async fn answer(mut stream: TcpStream, metrics: Arc<Mutex<Metrics>>) -> std::io:
     }
     let head = String::from_utf8_lossy(&text[..read]);
     let mut words = head.split([' ', '?']);
-    let path = (words.next() == Some("GET"))
-        .then(|| words.next())
-        .flatten();
+    let is_get = words.next() == Some("GET");
+    let path = words.next().filter(|_| is_get);
     let (code, body) = {
         let mut metrics = locked(&metrics);
         match path {

@@ -1,5 +1,3 @@
-//! This module connects to the API server and handles its errors.
-
 use std::error::Error;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -15,8 +13,7 @@ use tower::util::MapResponseLayer;
 use crate::metrics::Metrics;
 use crate::setup::Setup;
 
-/// The time limit of a request.
-pub const ANSWER: Duration = Duration::from_secs(5);
+pub const REQUEST_TIMEOUT: Duration = Duration::from_secs(5);
 
 #[derive(Clone)]
 pub struct Server {
@@ -74,11 +71,14 @@ impl Server {
 pub struct Refused {
     /// The code of the answer, or 0 if there was no answer.
     pub code: u16,
-    /// The reason, and the solution if permissions are missing.
     pub text: String,
 }
 
 impl Refused {
+    pub fn new(code: u16, text: String) -> Self {
+        Refused { code, text }
+    }
+
     /// Returns `true` if the API server has rejected the request. Otherwise it may succeed later.
     pub fn is_final(&self) -> bool {
         (400..500).contains(&self.code) && self.code != 429
@@ -87,24 +87,21 @@ impl Refused {
 
 impl From<&kube::Error> for Refused {
     fn from(why: &kube::Error) -> Self {
-        let (code, text) = match why {
-            kube::Error::Api(status) if status.code == 403 => (
-                403,
-                format!("{}: add that verb to its role", status.message),
-            ),
-            kube::Error::Api(status) => (status.code, status.message.clone()),
-            why => {
-                let (mut text, mut next) = (why.to_string(), why.source());
-                while let Some(cause) = next {
-                    if !text.ends_with(&cause.to_string()) {
-                        text = format!("{text}: {cause}");
-                    }
-                    next = cause.source();
-                }
-                (0, text)
+        if let kube::Error::Api(status) = why {
+            let help = match status.code {
+                403 => ": add that verb to its role",
+                _ => "",
+            };
+            return Refused::new(status.code, format!("{}{help}", status.message));
+        }
+        let (mut text, mut next) = (why.to_string(), why.source());
+        while let Some(cause) = next {
+            if !text.ends_with(&cause.to_string()) {
+                text = format!("{text}: {cause}");
             }
-        };
-        Refused { code, text }
+            next = cause.source();
+        }
+        Refused::new(0, text)
     }
 }
 
@@ -114,10 +111,7 @@ pub async fn answer<T>(
 ) -> Result<T, Refused> {
     match timeout(limit, request).await {
         Ok(answer) => answer.map_err(|why| Refused::from(&why)),
-        Err(_) => Err(Refused {
-            code: 0,
-            text: format!("no answer within {limit:?}"),
-        }),
+        Err(_) => Err(Refused::new(0, format!("no answer within {limit:?}"))),
     }
 }
 

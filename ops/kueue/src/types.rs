@@ -42,10 +42,9 @@ impl synth_operator::Condition for Condition {
 
 impl Condition {
     pub fn is_met(&self, view: &View<'_>) -> bool {
-        let has = |pattern: &Option<String>, text: &str| {
-            pattern
-                .as_ref()
-                .is_none_or(|pattern| matches_pattern(pattern, text))
+        let has = |pattern: &Option<String>, text: &str| match pattern {
+            Some(pattern) => matches_pattern(pattern, text),
+            None => true,
         };
         let work = view.work;
         has(&self.queue, &work.queue)

@@ -1,5 +1,3 @@
-//! This module describes a job in the API and its phase for the policy.
-
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
@@ -41,11 +39,11 @@ impl Reference {
     }
 }
 
-/// The mark that is set when a gate is removed. It contains the data for the next controller.
+/// The mark that is set when a gate is removed, with the data for the next controller.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 pub struct Mark {
     pub gate: String,
-    /// The digest of the policy, or an empty string if the decision was not made by a policy.
+    /// The digest of the policy, which is empty if no policy made the decision.
     pub policy: String,
     /// The time of the removal \[s since 1970\].
     pub at: i64,
@@ -68,7 +66,6 @@ pub struct Owner {
 }
 
 impl Owner {
-    /// Reads an object. A mark of another gate is ignored.
     pub fn new(metadata: &ObjectMeta, (api_version, kind): (&str, &str), gate: &str) -> Self {
         let annotations = metadata.annotations.as_ref();
         let read = |name: &str| annotations.and_then(|all| all.get(name));
@@ -91,10 +88,8 @@ impl Owner {
     }
 
     fn gates(&self) -> impl Iterator<Item = &str> {
-        self.gates
-            .split(',')
-            .map(str::trim)
-            .filter(|own| !own.is_empty())
+        let gates = self.gates.split(',').map(str::trim);
+        gates.filter(|own| !own.is_empty())
     }
 
     pub fn has(&self, gate: &str) -> bool {
@@ -103,10 +98,8 @@ impl Owner {
 
     /// Returns the other gates as they are written in the annotation.
     pub fn without(&self, gate: &str) -> String {
-        self.gates()
-            .filter(|own| *own != gate)
-            .collect::<Vec<_>>()
-            .join(",")
+        let others = self.gates().filter(|own| *own != gate);
+        others.collect::<Vec<_>>().join(",")
     }
 }
 
@@ -144,10 +137,8 @@ pub struct Work {
     pub pods: u64,
     pub all: Amounts,
     pub each: Amounts,
-    /// The maximum run time \[s\].
     pub limit: Option<f64>,
     pub is_finished: bool,
-    /// The object was not deleted or deactivated.
     pub is_active: bool,
     /// The time at which capacity was reserved \[s since 1970\].
     pub reserved: Option<i64>,
@@ -211,7 +202,6 @@ impl Work {
         work
     }
 
-    /// Returns the object that was submitted, for which Events are written.
     pub fn submitted(&self) -> &Reference {
         self.owners.first().unwrap_or(&self.itself.own)
     }
@@ -227,9 +217,7 @@ impl Work {
 
 /// Parses a time \[s since 1970\]. If it is missing, the current time is used.
 fn seconds(time: &Value) -> i64 {
-    let time = time
-        .as_str()
-        .and_then(|text| text.parse::<Timestamp>().ok());
+    let time: Option<Timestamp> = time.as_str().and_then(|text| text.parse().ok());
     time.unwrap_or_else(Timestamp::now).as_second()
 }
 
@@ -243,7 +231,6 @@ pub enum Phase {
     Waiting,
     /// The gate was removed, but no capacity is reserved yet.
     Released,
-    /// Capacity is reserved for the job.
     Running,
     /// The gate was removed, but the job was evicted and has no capacity.
     Evicted,
@@ -265,11 +252,10 @@ impl<'a> View<'a> {
         if work.owners.is_empty() {
             owners.push(&work.itself);
         }
-        let phase = phase(work, &owners, gate);
         View {
+            phase: phase(work, &owners, gate),
             work,
             owners,
-            phase,
         }
     }
 
@@ -278,13 +264,10 @@ impl<'a> View<'a> {
     }
 
     pub fn label(&self, name: &str) -> Option<&'a str> {
-        let mut owners = self.owners.iter();
-        owners
-            .find_map(|own| own.labels.get(name))
-            .map(String::as_str)
+        let mut labels = self.owners.iter().filter_map(|own| own.labels.get(name));
+        labels.next().map(String::as_str)
     }
 
-    /// Returns the owners that still have the gate.
     pub fn gated(&self, gate: &str) -> impl Iterator<Item = &'a Owner> {
         let owners = self.owners.iter().copied();
         owners.filter(move |own| own.has(gate))
@@ -333,30 +316,27 @@ mod tests {
     }
 
     fn phase_of(spec: Value, conditions: &[&str], annotations: Value) -> Phase {
-        let conditions: Vec<Value> = conditions
-            .iter()
-            .map(|own| json!({"type": own, "status": "True"}))
-            .collect();
+        let conditions = conditions.iter();
+        let conditions = conditions.map(|own| json!({"type": own, "status": "True"}));
+        let conditions: Vec<Value> = conditions.collect();
         let workload: DynamicObject = serde_json::from_value(json!({"metadata": metadata(json!({})), "spec": spec, "status": {"conditions": conditions}})).unwrap();
         let work = Work::of_workload(&workload, "kueue.x-k8s.io/v1beta2", GATE);
-        let owners = HashMap::from([(
-            "u".into(),
-            Owner::new(&metadata(annotations), ("batch/v1", "Job"), GATE),
-        )]);
+        let owner = Owner::new(&metadata(annotations), ("batch/v1", "Job"), GATE);
+        let owners = HashMap::from([("u".into(), owner)]);
         View::new(&work, &owners, GATE).phase
     }
 
     #[test]
     fn determines_the_phase() {
         let mark = json!({"gate": GATE, "policy": "p", "at": 1}).to_string();
-        let (ours, beside) = (json!({GATES: GATE}), json!({GATES: "a/b, synth/gate"}));
+        let (ours, with_others) = (json!({GATES: GATE}), json!({GATES: "a/b, synth/gate"}));
         let (marked, both) = (json!({MARK: mark}), json!({MARK: mark, GATES: GATE}));
         let others = json!({MARK: mark.replace(GATE, "x/y")});
         let of = |conditions: &[&str], annotations: &Value| {
             phase_of(json!({}), conditions, annotations.clone())
         };
         assert_eq!(of(&[], &ours), Phase::Waiting);
-        assert_eq!(of(&[], &beside), Phase::Held);
+        assert_eq!(of(&[], &with_others), Phase::Held);
         assert_eq!(of(&[], &json!({GATES: "a/b"})), Phase::Foreign);
         assert_eq!(of(&[], &json!({})), Phase::Foreign);
         assert_eq!(of(&[], &marked), Phase::Released);

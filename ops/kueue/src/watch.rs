@@ -1,5 +1,3 @@
-//! The state of the cluster is read from lists, and from watches after that.
-
 use std::collections::{HashMap, HashSet};
 use std::fmt::Debug;
 use std::pin::pin;
@@ -24,7 +22,7 @@ use tracing::{info, warn};
 use crate::amounts::amounts;
 use crate::cluster::{Cluster, Machine, Placed};
 use crate::objects::{demand, holds};
-use crate::server::{ANSWER, Refused, Server, answer, locked, resource};
+use crate::server::{REQUEST_TIMEOUT, Refused, Server, answer, locked, resource};
 use crate::setup::{Mode, Setup};
 use crate::view::{Owner, POLICY, Uid, Work, controller};
 
@@ -46,6 +44,8 @@ struct Shared {
     /// The reason why a list that is needed is not available.
     refused: Arc<Mutex<Option<String>>>,
 }
+
+type Metadata = PartialObjectMeta<DynamicObject>;
 
 /// The minimum and maximum pause after an error.
 const FIRST: Duration = Duration::from_millis(200);
@@ -94,10 +94,8 @@ impl Watch {
             let value = setup.gate.rsplit('/').next().unwrap_or_default();
             config = config.labels(&format!("{POLICY}={value}"));
         }
-        let jobs = self
-            .shared
-            .server
-            .objects(setup.namespace.as_deref(), &kind);
+        let space = setup.namespace.as_deref();
+        let jobs = self.shared.server.objects(space, &kind);
         let read = move |own: &DynamicObject| {
             let work = match is_kueue {
                 true => Work::of_workload(own, &kind.api_version, &setup.gate),
@@ -128,7 +126,6 @@ impl Watch {
         }
     }
 
-    /// Watches the kinds of owners that are not watched yet.
     pub fn follow_owners(&self) -> Result<(), String> {
         let cluster = self.cluster();
         let owners = cluster.works.values().flat_map(|work| &work.owners);
@@ -144,11 +141,9 @@ impl Watch {
         let gate = self.setup.gate.clone();
         if locked(&self.kinds).insert(key.clone()) {
             let (server, space) = (&self.shared.server, self.setup.namespace.as_deref());
-            let all: Api<PartialObjectMeta<DynamicObject>> =
-                server.objects(space, &resource(version, kind));
-            let read = move |own: &PartialObjectMeta<DynamicObject>| {
-                Some(Owner::new(&own.metadata, (&key.0, &key.1), &gate))
-            };
+            let all: Api<Metadata> = server.objects(space, &resource(version, kind));
+            let read =
+                move |own: &Metadata| Some(Owner::new(&own.metadata, (&key.0, &key.1), &gate));
             self.follow(all, Config::default(), uid, read, |all| &mut all.owners);
         }
     }
@@ -164,11 +159,10 @@ impl Watch {
         };
         for (version, kind) in kinds {
             let kind = resource(version, kind);
-            let all: Api<PartialObjectMeta<DynamicObject>> =
-                server.objects(setup.namespace.as_deref(), &kind);
+            let all: Api<Metadata> = server.objects(setup.namespace.as_deref(), &kind);
             let (one, mut pause) = (ListParams::default().limit(1), FIRST);
             loop {
-                let why = match answer(ANSWER, all.list_metadata(&one)).await {
+                let why = match answer(REQUEST_TIMEOUT, all.list_metadata(&one)).await {
                     Ok(_) => return Ok(kind),
                     Err(why) if why.code == 404 => break,
                     Err(why) if why.is_final() => return Err(why.text),
@@ -201,17 +195,16 @@ impl Watch {
     {
         let url = api.resource_url();
         let name = url.rsplit('/').next().unwrap_or_default().to_owned();
-        let pauses = ExponentialBuilder::default()
-            .with_min_delay(FIRST)
-            .with_max_delay(LONGEST);
-        let pauses = ExponentialBackoff::from(pauses.with_jitter().without_max_times());
+        let pauses = ExponentialBuilder::default().with_min_delay(FIRST);
+        let pauses = pauses.with_max_delay(LONGEST).with_jitter();
+        let pauses = ExponentialBackoff::from(pauses.without_max_times());
         let stream = watcher::watcher(api, config).backoff(pauses);
         let shared = self.shared.clone();
         shared.unread.fetch_add(1, Ordering::SeqCst);
         locked(&self.streams).spawn(async move {
             let mut stream = pin!(stream);
-            // These are the keys of the current list, and the next list while it is being read. The
-            // cluster also contains objects of other streams.
+            // The keys of the current list, because the cluster also contains objects of other
+            // streams, and the next list while it is being read.
             let (mut held, mut listed, mut is_unread) = (HashSet::new(), HashMap::new(), true);
             while let Some(event) = stream.next().await {
                 let mut is_read = false;
@@ -263,15 +256,9 @@ impl Shared {
             // If a watch has expired, the objects are immediately listed again.
             WatchError(status) => {
                 self.server.metrics().answered(status.code);
-                Refused {
-                    code: status.code,
-                    text: status.message.clone(),
-                }
+                Refused::new(status.code, status.message.clone())
             }
-            other => Refused {
-                code: 0,
-                text: other.to_string(),
-            },
+            other => Refused::new(0, other.to_string()),
         };
         info!(of = name, code = why.code, why = why.text, "watch");
         let is_refused = matches!(why.code, 403 | 404);
@@ -293,7 +280,7 @@ fn machine(node: &DynamicObject) -> Option<Machine> {
     })
 }
 
-/// A pod that has ended does not use any resources.
+/// Returns `None` for a pod that has ended, because it does not use any resources.
 fn placed_pod(pod: &DynamicObject) -> Option<Placed> {
     let (spec, phase) = (&pod.data["spec"], &pod.data["status"]["phase"]);
     let has_ended = phase == "Succeeded" || phase == "Failed";
@@ -331,14 +318,8 @@ mod tests {
 
     fn answer(line: &str, names: &[&str]) -> Option<(u16, Value)> {
         let is_watch = line.contains("watch=true");
-        Some((
-            200,
-            if is_watch {
-                Value::Null
-            } else {
-                list(line, names)
-            },
-        ))
+        let list = (!is_watch).then(|| list(line, names));
+        Some((200, list.unwrap_or_default()))
     }
 
     #[tokio::test(start_paused = true)]

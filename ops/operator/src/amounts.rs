@@ -1,5 +1,3 @@
-//! This module converts amounts between the units of a scheduler and the whole units of a policy.
-
 use std::collections::BTreeMap;
 
 use num_rational::BigRational;
@@ -68,12 +66,8 @@ impl Amounts {
     }
 
     fn each(&self, of: impl Fn(u128) -> u128) -> Self {
-        let amounts = self.0.iter();
-        Amounts(
-            amounts
-                .map(|(name, own)| (name.clone(), of(*own)))
-                .collect(),
-        )
+        let amounts = self.0.iter().map(|(name, own)| (name.clone(), of(*own)));
+        Amounts(amounts.collect())
     }
 }
 
@@ -136,12 +130,11 @@ impl Resources {
 
     fn divided(&self, amounts: &Amounts, divide: fn(u128, u128) -> u128) -> Vec<u64> {
         let of = |own: &CountedResource| {
-            let Some([numerator, denominator]) = own.unit else {
-                return 0;
-            };
-            let amount = amounts.get(&own.source).checked_mul(denominator);
-            let units = amount.map(|amount| divide(amount, numerator).try_into());
-            units.and_then(Result::ok).unwrap_or(u64::MAX)
+            own.unit.map_or(0, |[numerator, denominator]| {
+                let amount = amounts.get(&own.source).checked_mul(denominator);
+                let units = amount.and_then(|amount| divide(amount, numerator).try_into().ok());
+                units.unwrap_or(u64::MAX)
+            })
         };
         self.0.iter().map(of).collect()
     }
@@ -154,27 +147,26 @@ impl Resources {
     }
 }
 
-/// Converts a name such as `cpus`, `memory` (GiB) or `memory_gb` to one of the three names, and
-/// returns the amount of one unit (for memory, in bytes). Returns `None` for other names.
+/// Converts a name such as `cpus`, `memory` (GiB) or `memory_gb` to one of the three names and the
+/// amount of one unit (for memory, in bytes). Returns `None` for other names.
 pub fn common_resource<'a>(name: &str, [cpu, memory, gpu]: [&'a str; 3]) -> Option<(&'a str, u64)> {
     let name = name.to_lowercase();
     Some(match &*name {
         "cpu" | "cpus" | "core" | "cores" | "vcpu" | "vcpus" => (cpu, 1),
         "gpu" | "gpus" => (gpu, 1),
         "memory" | "mem" => (memory, 1 << 30),
-        name => match name.rsplit_once('_')? {
-            ("memory" | "mem", unit) => (memory, bytes(unit)?),
-            _ => return None,
-        },
+        name => {
+            let unit = name.strip_prefix("memory_").or(name.strip_prefix("mem_"))?;
+            (memory, bytes(unit)?)
+        }
     })
 }
 
-/// Returns the number of bytes in a unit such as `gib`.
 fn bytes(unit: &str) -> Option<u64> {
-    let (prefix, base) = match unit.strip_suffix("ib") {
-        Some(prefix) => (prefix, 1024),
-        None => (unit.strip_suffix('b')?, 1000),
-    };
+    let unit = unit.strip_suffix('b')?;
+    let (prefix, base) = unit
+        .strip_suffix('i')
+        .map_or((unit, 1000), |own| (own, 1024));
     let place = ["k", "m", "g", "t"].iter().position(|own| *own == prefix)?;
     Some(u64::pow(base, place as u32 + 1))
 }

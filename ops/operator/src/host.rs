@@ -1,5 +1,3 @@
-//! The functions in this module prepare a policy for a real scheduler.
-
 use std::error::Error;
 use std::path::Path;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
@@ -10,8 +8,7 @@ use synth_core::number::seconds_in;
 use synth_multiresource::artifact::{Checked, Family, Preemption};
 use synth_multiresource::workload::Fleet;
 
-/// Reads a policy file and its digest. The argument `changes` specifies whether a file that was
-/// changed after it was written is accepted.
+/// Reads a policy file and its digest. If `changes` allows this, the file may have been changed.
 ///
 /// # Errors
 /// If the file cannot be read or the policy is rejected.
@@ -40,8 +37,7 @@ pub fn check_only_starts(policy: &Checked, why: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// Returns the number of seconds in the time unit of a policy, or an error if the unit is unknown.
-pub fn seconds_per_time_unit(fleet: &Fleet) -> Result<f64, String> {
+pub(super) fn seconds_per_time_unit(fleet: &Fleet) -> Result<f64, String> {
     let unit = fleet.time_unit();
     seconds_in(unit).ok_or_else(|| {
         format!(

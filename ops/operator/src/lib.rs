@@ -1,14 +1,11 @@
-//! This crate is used to run a policy on a real scheduler. It is told about each event of the
-//! cluster, and decides which jobs are started.
+//! Runs a policy on a real scheduler: it is told about each event, and decides which jobs start.
 //!
 //! - A [`Scheduler`] adds the names of jobs, the clocks, and the capacity that is used by others to
-//!   the rule of a policy file. It is told an event with a [`Line`], and returns what was
-//!   [`Decisions`].
-//! - The module [`protocol`] offers the scheduler to other programs as lines of JSON.
+//!   the rule of a policy file. It is told an event with a [`Line`], and returns [`Decisions`].
+//! - The module [`protocol`] offers the scheduler to other programs as lines of JSON. It is
+//!   described in `docs/drive.md`, and `examples/drive` has a scheduler that uses it.
 //! - An [`Operator`] compares the state of the scheduler with the jobs of a cluster in each
 //!   [`Round`], and is used by the bridge to Slurm and by the controller for Kubernetes.
-//!
-//! In the example, only two jobs of type 3 fit on the server, so the third job must wait.
 //!
 //! ```
 //! use synth_multiresource::artifact::Checked;
@@ -22,16 +19,11 @@
 //!     let (arrive, job) = (Some("type-3".into()), Some(id.into()));
 //!     scheduler.tell(&Line { arrive, job, ..Line::default() })?;
 //! }
-//! let [waiting, running] = scheduler.count(2);
-//! assert_eq!((waiting, running), (1, 2));
+//! assert_eq!(scheduler.count(2), [1, 2], "one waits, because two fit");
 //! let decided = scheduler.tell(&Line { t: 5.0, leave: Some("a".into()), ..Line::default() })?;
 //! assert_eq!(&*decided.start[0].0, "c");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
-//!
-//! # Where to read next
-//!
-//! The protocol is described in `docs/drive.md`, and `examples/drive` has a scheduler that uses it.
 
 mod amounts;
 mod host;
@@ -47,9 +39,7 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::Arc;
 
 pub use amounts::{Amounts, CountedResource, Resources, common_resource};
-pub use host::{
-    Timestamps, check_only_starts, plan_table, prices, read_policy, seconds_per_time_unit,
-};
+pub use host::{Timestamps, check_only_starts, plan_table, prices, read_policy};
 pub use metrics::Metrics;
 pub use operator::{JobReport, KnownJob, Operator, Round, Stage};
 use place::nonnegative;
@@ -69,7 +59,6 @@ struct Known {
     order: u64,
     limit: f64,
     user: u32,
-    /// The time at which the job arrived \[time\].
     since: f64,
     place: Place,
 }
@@ -77,11 +66,9 @@ struct Known {
 #[derive(Clone, PartialEq)]
 enum Place {
     In(Job),
-    /// The job is waiting, but it would not fit even if no other job was running, because others
-    /// use the capacity.
+    /// The job is waiting, but others use so much capacity that it could not run at all.
     Aside(Option<Job>),
-    /// The job runs on these servers, but the rule had no capacity for it, so it is counted as use
-    /// by others.
+    /// The job runs on these servers without capacity in the rule, so it counts as use by others.
     Beyond(Vec<usize>),
 }
 
@@ -92,8 +79,7 @@ pub struct Scheduler {
     known: HashMap<Arc<str>, Known>,
     aside: BTreeMap<u64, Arc<str>>,
     arrivals: u64,
-    /// The mean time for which the capacity of a job is used in addition to its run time \[time\].
-    /// It is added to the limits of jobs.
+    /// The mean time for which a job uses capacity beyond its run time, added to limits \[time\].
     latency: f64,
     now: f64,
     has_begun: bool,
@@ -107,8 +93,7 @@ impl Scheduler {
         Scheduler::with_learned(policy, seed, None)
     }
 
-    /// Creates a scheduler with runtimes that were [learned](Scheduler::learned) before. If they
-    /// are `None`, the runtimes of the policy file are used.
+    /// Creates a scheduler with [learned](Scheduler::learned) runtimes, or with the policy's.
     pub fn with_learned(policy: &Checked, seed: u64, learned: Option<&LearnedRuntimes>) -> Self {
         let fleet = policy.workload();
         let latency = fleet.envelope().start_latency();
@@ -124,7 +109,7 @@ impl Scheduler {
             known: HashMap::new(),
             aside: BTreeMap::new(),
             arrivals: 0,
-            latency: latency.map_or(0.0, |law| law.mean()),
+            latency: latency.map_or(0.0, |time| time.mean()),
             now: f64::NEG_INFINITY,
             has_begun: false,
             ended: VecDeque::new(),
@@ -136,12 +121,10 @@ impl Scheduler {
         &self.places
     }
 
-    /// Applies a line and makes a decision. If [`Line::more`] is set, the decision can be made
-    /// later.
+    /// Applies a line and makes a decision, which can be made later if [`Line::more`] is set.
     ///
     /// # Errors
-    /// If the line is not valid. In this case nothing is changed. After an internal error, all
-    /// later lines also return an error.
+    /// If the line is not valid; then nothing is changed. All lines after an internal error fail.
     pub fn tell(&mut self, line: &Line) -> Result<Decisions, String> {
         self.is_sound()?;
         line.check_single_event()?;
@@ -284,14 +267,8 @@ impl Scheduler {
 
     /// Returns `true` if the job is running.
     pub fn runs(&self, job: &str) -> bool {
-        self.known
-            .get(job)
-            .is_some_and(|known| self.is_running(known))
-    }
-
-    /// Returns `true` if anything except for running jobs has been reported.
-    pub fn has_begun(&self) -> bool {
-        self.has_begun
+        let known = self.known.get(job);
+        known.is_some_and(|known| self.is_running(known))
     }
 
     /// Checks the invariants of the system, and returns an error if one is violated.
@@ -331,9 +308,8 @@ impl Scheduler {
         }
     }
 
-    /// Adds a job if it could run now, and returns the event for the rule. If the job was in the
-    /// queue before, it returns to its old position without an event. Returns `None` if it is set
-    /// aside.
+    /// Adds a job and returns the event for the rule, or `None` if it is set aside because it could
+    /// not run. If the job was in the queue before, it returns to its position without an event.
     fn admit(&mut self, id: &Arc<str>) -> Option<Option<Event>> {
         let known = self.known.get_mut(id)?;
         let (job_type, limit, order) = (known.job_type, known.limit, known.order);
@@ -444,43 +420,40 @@ impl Scheduler {
         }
     }
 
-    /// Updates the capacity that is used by others. The jobs that cannot run at all are set aside,
-    /// and the jobs that can run again are added.
+    /// Updates the use by others. Jobs that cannot run at all are set aside, and others return.
     fn update_admission(&mut self, servers: &[usize]) {
         for &n in servers {
             self.site.occupy(n, &self.places.occupied(n), self.now);
         }
-        // Whether jobs have left, but the rule has not been informed about this.
-        let mut is_unheard = false;
+        let mut has_unreported_departures = false;
         for (id, job) in self.site.shut_out(self.now) {
             let Some(known) = self.known.get_mut(&id) else {
                 continue;
             };
             known.place = Place::Aside(Some(job));
             self.aside.insert(known.order, id);
-            is_unheard = true;
+            has_unreported_departures = true;
         }
         let aside: Vec<Arc<str>> = self.aside.values().cloned().collect();
         for id in &aside {
             if let Some(event) = self.admit(id) {
-                let event = event.filter(|_| !is_unheard);
-                is_unheard = false;
+                let event = event.filter(|_| !has_unreported_departures);
+                has_unreported_departures = false;
                 self.site.act(event, self.now);
             }
         }
-        if self.has_begun && (is_unheard || !servers.is_empty()) {
+        if self.has_begun && (has_unreported_departures || !servers.is_empty()) {
             self.site.act(None, self.now);
         }
     }
 
     /// Each clock rings at most once. If it is set again at this time, it is not due.
     fn ring_due(&mut self) {
-        let clocks = 0..self.site.rule.clocks();
-        let due = clocks.map(|clock| (self.site.rings_at(clock), clock));
+        let due = self.site.timers.iter().map(|timer| timer.1).zip(0..);
         let mut due: Vec<(f64, usize)> = due.filter(|(at, _)| *at <= self.now).collect();
         due.sort_by(|a, b| a.0.total_cmp(&b.0));
         for (at, clock) in due {
-            if self.site.rings_at(clock) == at {
+            if self.site.timers[clock].1 == at {
                 self.site.act(Some(Event::Clock(clock)), self.now);
             }
         }

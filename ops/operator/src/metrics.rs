@@ -1,8 +1,6 @@
-//! This module writes metrics in the Prometheus text format 0.0.4.
-
 use std::collections::BTreeMap;
 
-/// The metrics of an operator. Each name that ends with `_total` is a counter.
+/// Metrics in the Prometheus text format 0.0.4. Each name that ends with `_total` is a counter.
 #[derive(Debug)]
 pub struct Metrics {
     prefix: &'static str,
@@ -34,8 +32,7 @@ impl Metrics {
         *self.value(name, &[]) = value;
     }
 
-    /// Removes all values of a metric.
-    pub fn clear(&mut self, name: &'static str) {
+    pub(super) fn clear(&mut self, name: &'static str) {
         self.values.remove(name);
     }
 
@@ -49,11 +46,9 @@ impl Metrics {
             let full = format!("{}{name}", self.prefix);
             text += &format!("# HELP {full} {help}\n# TYPE {full} {kind}\n");
             for (labels, value) in self.values.get(name).into_iter().flatten() {
-                // There is a comma before each label. If there are no labels, there are no braces.
-                let braces = labels
-                    .strip_prefix(',')
-                    .map(|labels| format!("{{{labels}}}"));
-                text += &format!("{full}{} {value}\n", braces.unwrap_or_default());
+                let labels = labels.strip_prefix(',');
+                let braces = labels.map_or(String::new(), |own| format!("{{{own}}}"));
+                text += &format!("{full}{braces} {value}\n");
             }
         }
         text

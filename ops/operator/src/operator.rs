@@ -1,5 +1,3 @@
-//! This module contains the jobs of a cluster that are known to a policy.
-
 use std::collections::{BTreeMap, HashSet};
 use std::fmt::Display;
 use std::time::Instant;
@@ -12,7 +10,6 @@ use super::protocol::{Line, Started, starts};
 use super::{Metrics, Places, Scheduler};
 use synth_multiresource::artifact::Checked;
 use synth_multiresource::policy::LearnedRuntimes;
-use synth_multiresource::workload::Fleet;
 
 /// The stage of a job that is known to the policy, with the index of its type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,7 +23,7 @@ pub enum Stage {
 /// A job that is known to the policy, with additional data of type `X`.
 #[derive(Clone, Debug)]
 pub struct KnownJob<X> {
-    /// The stage.
+    /// The stage and the type.
     pub stage: Stage,
     /// The id of the job in the scheduler.
     pub id: String,
@@ -53,8 +50,7 @@ pub struct JobReport<'a> {
     pub servers: Vec<usize>,
 }
 
-/// If a job has waited for less than this time \[s\], this is not reported. A round can take the
-/// same time, and clocks can be different by this time.
+/// Shorter waits are not reported \[s\], because a round or a difference of clocks can be as long.
 const SHORTEST_WAIT: f64 = 5.0;
 
 /// The changes and decisions of a round.
@@ -86,7 +82,7 @@ pub struct Operator<K, X> {
     seed: u64,
     /// The scheduler with the rule and its jobs.
     pub scheduler: Scheduler,
-    /// The runtimes at the start of the scheduler, if they are not the runtimes of the policy file.
+    /// The runtimes at the start of the scheduler, if they are not from the policy file.
     pub learned: Option<LearnedRuntimes>,
     /// The number of seconds in the time unit of the policy.
     pub seconds_per_unit: f64,
@@ -94,8 +90,7 @@ pub struct Operator<K, X> {
     is_by_job: bool,
     /// The jobs that are known to the scheduler.
     pub jobs: BTreeMap<K, KnownJob<X>>,
-    /// The servers that have running jobs. If an adopted job runs on unknown servers, it is
-    /// assigned to others first.
+    /// The servers that have running jobs, which are used last for jobs on unknown servers.
     pub busy: HashSet<usize>,
     lines: Vec<Line>,
 }
@@ -122,18 +117,13 @@ impl<K: Clone + Display + Ord, X: Default> Operator<K, X> {
         })
     }
 
-    /// Returns the servers and job types.
-    pub fn fleet(&self) -> &Fleet {
-        self.policy.workload()
-    }
-
     /// Returns the names of the types, resources and servers.
     pub fn places(&self) -> &Places {
         self.scheduler.places()
     }
 
-    /// Restarts without jobs. The runtimes that were learned with the policy of this digest are
-    /// used, unless this is another policy and it contains its own runtimes.
+    /// Restarts without jobs, using runtimes that were learned with the policy of this digest. They
+    /// are ignored if this is another policy that contains runtimes.
     pub fn take_over(&mut self, learned: Option<(LearnedRuntimes, String)>) {
         let mut family = self.policy.artifact().policy.clone();
         let learns = family.job_order_mut();
@@ -154,9 +144,8 @@ impl<K: Clone + Display + Ord, X: Default> Operator<K, X> {
 
     /// Returns the time of the next clock of the policy \[s\].
     pub fn wake(&self) -> Option<f64> {
-        self.scheduler
-            .next_wake_time()
-            .map(|wake| wake * self.seconds_per_unit)
+        let wake = self.scheduler.next_wake_time()?;
+        Some(wake * self.seconds_per_unit)
     }
 
     /// Returns the stage of a job, or `None` if the job is not known.
@@ -188,10 +177,9 @@ impl<K: Clone + Display + Ord, X: Default> Operator<K, X> {
             (before, now) if before == now => return,
             (Some(Stage::Running(a)), Some(stage @ Stage::Waiting(b))) if a == b => {
                 if let Some(job) = self.jobs.get_mut(key) {
-                    self.lines.push(Line {
-                        put_back: Some(job.id.clone()),
-                        ..Line::default()
-                    });
+                    let put_back = Some(job.id.clone());
+                    let line = Line::default();
+                    self.lines.push(Line { put_back, ..line });
                     *job = KnownJob::new(stage, &job.id, Vec::new());
                 }
                 return;
@@ -220,8 +208,7 @@ impl<K: Clone + Display + Ord, X: Default> Operator<K, X> {
     pub fn enter(&mut self, key: &K, id: String, stage: Stage, report: JobReport<'_>) {
         let places = self.scheduler.places();
         let units = |seconds: f64| seconds / self.seconds_per_unit;
-        let is_by_job = self.is_by_job;
-        let user = Some(report.user).filter(|user| is_by_job && !user.is_empty());
+        let user = Some(report.user).filter(|user| self.is_by_job && !user.is_empty());
         let mut servers = Vec::new();
         let mut line = Line {
             job: Some(id.clone()),
@@ -231,9 +218,9 @@ impl<K: Clone + Display + Ord, X: Default> Operator<K, X> {
         };
         match stage {
             Stage::Waiting(i) => {
-                let waited = Some(report.waited).filter(|own| is_by_job && *own > SHORTEST_WAIT);
+                let is_long = self.is_by_job && report.waited > SHORTEST_WAIT;
                 line.arrive = Some(places.type_name(i).to_owned());
-                line.waited = waited.map(units);
+                line.waited = is_long.then(|| units(report.waited));
             }
             Stage::Running(i) => {
                 line.adopt = Some(places.type_name(i).to_owned());
@@ -247,8 +234,8 @@ impl<K: Clone + Display + Ord, X: Default> Operator<K, X> {
             }
         }
         self.lines.push(line);
-        let job = KnownJob::new(stage, &id, servers);
-        self.jobs.insert(key.clone(), job);
+        self.jobs
+            .insert(key.clone(), KnownJob::new(stage, &id, servers));
     }
 
     /// Reports the capacity that is used by others, given the amounts that are left.
@@ -274,19 +261,16 @@ impl<K: Clone + Display + Ord, X: Default> Operator<K, X> {
         lines.sort_by_key(report_order);
         let last = lines.len().saturating_sub(1);
         for (n, line) in lines.into_iter().chain([Line::default()]).enumerate() {
-            let is_due = self
-                .scheduler
-                .next_wake_time()
-                .is_some_and(|wake| wake <= t);
-            if line == Line::default() && self.scheduler.has_begun() && !is_due {
+            let wake = self.scheduler.next_wake_time();
+            let is_due = wake.is_some_and(|wake| wake <= t);
+            if line == Line::default() && self.scheduler.has_begun && !is_due {
                 continue;
             }
             let more = n < last;
             let mut line = Line { t, more, ..line };
             // If the job was started by a previous line, it leaves instead of being withdrawn.
-            line.leave = line
-                .leave
-                .or(line.withdraw.take_if(|id| self.scheduler.runs(id)));
+            let started = line.withdraw.take_if(|id| self.scheduler.runs(id));
+            line.leave = line.leave.or(started);
             match self.scheduler.tell(&line) {
                 Ok(decided) => {
                     start.extend(starts(&decided, self.scheduler.places()));
@@ -329,8 +313,7 @@ impl<K: Clone + Display + Ord, X: Default> Operator<K, X> {
         }
     }
 
-    /// Records the release of a job at this time \[s\]. Returns its type and its additional data,
-    /// or `None` if the job is not waiting.
+    /// Records a release \[s\]. Returns the type and the additional data if the job was waiting.
     pub fn release(&mut self, key: &K, servers: Vec<usize>, now: f64) -> Option<(usize, &mut X)> {
         let job = self.jobs.get_mut(key)?;
         let Stage::Waiting(i) = job.stage else {
@@ -365,16 +348,10 @@ impl<X: Default> KnownJob<X> {
 /// capacity is decreased before it is increased, so that no job starts on missing capacity.
 fn report_order(line: &Line) -> u8 {
     match line {
-        Line {
-            withdraw: Some(_), ..
-        } => 0,
-        Line { adopt: Some(_), .. } => 1,
-        Line {
-            occupy: Some(_), ..
-        } => 2,
-        Line {
-            arrive: Some(_), ..
-        } => 4,
+        _ if line.withdraw.is_some() => 0,
+        _ if line.adopt.is_some() => 1,
+        _ if line.occupy.is_some() => 2,
+        _ if line.arrive.is_some() => 4,
         _ => 3,
     }
 }

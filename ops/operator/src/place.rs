@@ -14,17 +14,14 @@ struct Server {
     name: String,
     capacity: Vec<f64>,
     units: Vec<u64>,
-    /// The last known use by others ([`Places::record_use_by_others`]), in whole units of each
-    /// resource.
+    /// The use by others in [`Places::record_use_by_others`], in whole units (R).
     seen: Vec<u64>,
     reported: Vec<u64>,
-    /// The capacity that is used by running jobs for which the rule has no capacity.
-    beyond: Vec<u64>,
+    over_capacity: Vec<u64>,
 }
 
 impl Places {
-    /// Creates the places of a fleet that is not used by others.
-    pub fn new(fleet: &Fleet) -> Self {
+    pub(super) fn new(fleet: &Fleet) -> Self {
         let servers = fleet.shapes().iter().enumerate().flat_map(|(h, shape)| {
             let capacity: Vec<f64> = shape.capacity().iter().map(|c| c.value()).collect();
             let server = Server {
@@ -32,7 +29,7 @@ impl Places {
                 units: fleet.units(h),
                 seen: vec![0; capacity.len()],
                 reported: vec![0; capacity.len()],
-                beyond: vec![0; capacity.len()],
+                over_capacity: vec![0; capacity.len()],
                 capacity,
             };
             (1..=shape.count()).map(move |n| Server {
@@ -61,8 +58,7 @@ impl Places {
         &self.servers[n].name
     }
 
-    /// Returns the index of the server with this name.
-    pub fn server(&self, name: &str) -> Option<usize> {
+    pub(super) fn server(&self, name: &str) -> Option<usize> {
         self.servers.iter().position(|server| server.name == name)
     }
 
@@ -81,10 +77,9 @@ impl Places {
         let servers = names.iter().map(|name| self.server_of(Some(name)));
         let servers: Vec<usize> = servers.collect::<Result<_, _>>()?;
         let different = servers.iter().collect::<HashSet<_>>().len();
-        let expected = if self.servers() == 1 {
-            0
-        } else {
-            self.nodes(i)
+        let expected = match self.servers() {
+            1 => 0,
+            _ => self.nodes(i),
         };
         if servers.len() != expected || different != expected {
             return Err(format!(
@@ -119,8 +114,7 @@ impl Places {
         &self.servers[n].units
     }
 
-    /// Sets the amounts that are left by others. Returns the servers that have changed, and the
-    /// amounts that are used there (R).
+    /// Sets the amounts left by others. Returns the changed servers and the amounts used there (R).
     pub(super) fn record_use_by_others(
         &mut self,
         resources: &Resources,
@@ -164,9 +158,8 @@ impl Places {
         self.fleet.types()[i].nodes() as usize
     }
 
-    /// Returns the servers of a running job of type `i`. If `named` contains too few servers, other
-    /// servers are added, and idle servers are added first.
-    pub fn complete_servers(
+    /// Returns the servers of a running job: those in `named`, and further ones, idle ones first.
+    pub(super) fn complete_servers(
         &self,
         i: usize,
         named: impl IntoIterator<Item = usize>,
@@ -207,26 +200,24 @@ impl Places {
         }
     }
 
-    /// Counts a job of type `i` that runs on servers without capacity for it, or has left them.
     pub(super) fn count_over_capacity(&mut self, i: usize, servers: &[usize], runs: bool) {
         for &n in servers {
-            let beyond = &mut self.servers[n].beyond;
-            for (beyond, units) in beyond.iter_mut().zip(self.fleet.types()[i].units()) {
-                *beyond = if runs {
-                    *beyond + units
-                } else {
-                    *beyond - units
-                };
+            let over = self.servers[n].over_capacity.iter_mut();
+            for (over, units) in over.zip(self.fleet.types()[i].units()) {
+                match runs {
+                    true => *over += units,
+                    false => *over -= units,
+                }
             }
         }
     }
 
     pub(super) fn occupied(&self, n: usize) -> Vec<u64> {
         let server = &self.servers[n];
-        let used = server.reported.iter().zip(&server.beyond);
+        let used = server.reported.iter().zip(&server.over_capacity);
         let used = used.zip(&server.units);
-        used.map(|((reported, beyond), all)| (reported + beyond).min(*all))
-            .collect()
+        let least = used.map(|((reported, over), all)| (reported + over).min(*all));
+        least.collect()
     }
 }
 
@@ -262,10 +253,8 @@ impl Nodes {
 
     /// Returns the nodes of these servers. The list is empty if all nodes are one server.
     pub fn named(&self, servers: &[usize]) -> Vec<String> {
-        let nodes = servers
-            .iter()
-            .filter_map(|n| self.of_servers.get(*n)?.clone());
-        nodes.collect()
+        let nodes = servers.iter().map(|n| self.of_servers.get(*n)?.clone());
+        nodes.flatten().collect()
     }
 }
 

@@ -5,6 +5,7 @@ use std::io::{self, BufRead as _, BufReader, Read, Write};
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 
 use super::{Decisions, Places, Scheduler};
 use synth_core::document::harmless;
@@ -72,10 +73,8 @@ fn is_false(flag: &bool) -> bool {
 }
 
 impl Line {
-    /// Checks the conditions that depend on the state of the scheduler.
     fn check_against(&self, scheduler: &Scheduler) -> Result<(), String> {
-        let comes = self.arrive.is_some() || self.adopt.is_some();
-        if self.adopt.is_some() && scheduler.has_begun() {
+        if self.adopt.is_some() && scheduler.has_begun {
             return Err(
                 "lines with adopt must precede all other lines: use occupy to report jobs that are started by others later"
                     .into(),
@@ -84,10 +83,11 @@ impl Line {
         if let Some(job) = self.forecast.as_ref().filter(|job| !scheduler.knows(job)) {
             return Err(format!("no job {job:?} is known"));
         }
-        if comes && scheduler.needs_limits() && self.limit.is_none() {
-            return Err("the rule uses limits: add \"limit\"".into());
+        let comes = self.arrive.is_some() || self.adopt.is_some();
+        match comes && scheduler.needs_limits && self.limit.is_none() {
+            true => Err("the rule uses limits: add \"limit\"".into()),
+            false => Ok(()),
         }
-        Ok(())
     }
 
     pub(super) fn check_single_event(&self) -> Result<(), String> {
@@ -117,7 +117,7 @@ impl Line {
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Started {
-    /// The job is started on the only server.
+    /// The id of a job on the only server.
     Job(String),
     /// The id and the names of the servers.
     On(Vec<String>),
@@ -141,42 +141,17 @@ impl Started {
     }
 }
 
-/// The answer to a line of the input.
+/// The answer to a valid line of the input.
 #[derive(Debug, Serialize)]
-#[serde(untagged)]
-pub enum LineAnswer {
-    /// The decisions that were made.
-    Decided {
-        /// The time of the line.
-        t: f64,
-        /// The jobs that are started, in this order.
-        start: Vec<Started>,
-        /// The jobs that are stopped.
-        stop: Vec<String>,
-        /// The time of the next clock. A line without an event should be sent at this time.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        wake: Option<f64>,
-        /// The forecast that was requested.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        forecast: Option<Forecast>,
-    },
-    /// The line was rejected, and nothing was changed.
-    Refused {
-        /// The reason.
-        error: String,
-        /// The number of the line, which starts at 1.
-        line: u64,
-    },
-}
-
-/// The predicted start of a job.
-#[derive(Debug, Serialize)]
-#[serde(untagged)]
-pub enum Forecast {
-    /// The times by which 10 %, 50 % and 90 % of such jobs are started.
-    Starts([f64; 3]),
-    /// The reason why there is no forecast.
-    Unknown(String),
+pub struct LineAnswer {
+    t: f64,
+    start: Vec<Started>,
+    stop: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    wake: Option<f64>,
+    /// The times of [`StartPredictor::forecast`], or the reason why there is no forecast.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    forecast: Option<Value>,
 }
 
 /// Predicts when jobs are started, and learns from the results of earlier predictions.
@@ -189,17 +164,7 @@ pub trait StartPredictor {
     fn started(&mut self, job: &str, t: f64);
 }
 
-/// The number of lines that were processed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct DriveSummary {
-    /// The number of lines that were answered.
-    pub lines: u64,
-    /// The number of lines that were rejected.
-    pub refused: u64,
-}
-
-/// Reads lines and writes answers until the end of the input. The output is flushed if there is no
-/// other complete line in the buffer.
+/// Answers lines until the end of the input. Returns the number of lines and of rejected lines.
 ///
 /// # Errors
 /// If the input cannot be read or the output cannot be written.
@@ -208,28 +173,29 @@ pub fn drive(
     mut input: BufReader<impl Read>,
     mut output: impl Write,
     foresight: &mut dyn StartPredictor,
-) -> io::Result<DriveSummary> {
-    let (mut driven, mut text) = (DriveSummary::default(), Vec::new());
+) -> io::Result<(u64, u64)> {
+    let (mut lines, mut refused, mut text) = (0, 0, Vec::new());
     while let Some(is_whole) = read_line(&mut input, &mut text)? {
         let answered = if is_whole {
             answer(scheduler, &text, foresight)
         } else {
             Err(format!("the line is longer than {LONGEST} bytes"))
         };
-        driven.lines += 1;
-        let answer = answered.unwrap_or_else(|error| {
-            driven.refused += 1;
-            let line = driven.lines;
-            LineAnswer::Refused { error, line }
-        });
-        let answer = harmless(serde_json::to_string(&answer)?) + "\n";
-        output.write_all(answer.as_bytes())?;
+        lines += 1;
+        let json = match answered {
+            Ok(answer) => serde_json::to_string(&answer)?,
+            Err(error) => {
+                refused += 1;
+                json!({"error": error, "line": lines}).to_string()
+            }
+        };
+        output.write_all((harmless(json) + "\n").as_bytes())?;
         if !input.buffer().contains(&b'\n') {
             output.flush()?;
         }
     }
     output.flush()?;
-    Ok(driven)
+    Ok((lines, refused))
 }
 
 /// Reads a line. Returns `Some(false)` if it was too long and skipped, or `None` at the end.
@@ -261,13 +227,12 @@ pub fn answer(
     }
     let forecast = line.forecast.as_deref();
     let forecast = forecast.map(|job| foresight.forecast(scheduler, job));
-    let forecast = forecast.map(|known| known.map_or_else(Forecast::Unknown, Forecast::Starts));
-    Ok(LineAnswer::Decided {
+    Ok(LineAnswer {
         t: line.t,
         start: starts(&decided, scheduler.places()),
         stop: decided.stop.iter().map(|id| id.to_string()).collect(),
         wake: scheduler.next_wake_time(),
-        forecast,
+        forecast: forecast.map(|known| known.map_or_else(Value::from, Value::from)),
     })
 }
 
@@ -277,8 +242,8 @@ pub fn starts(decided: &Decisions, places: &Places) -> Vec<Started> {
         if servers.is_empty() {
             return Started::Job(id.to_string());
         }
-        let names = servers.iter().map(|n| places.server_name(*n).to_owned());
-        Started::On([id.to_string()].into_iter().chain(names).collect())
+        let names = servers.iter().map(|n| places.server_name(*n));
+        Started::On([&**id].into_iter().chain(names).map(String::from).collect())
     };
     decided.start.iter().map(started).collect()
 }

@@ -1,10 +1,7 @@
-//! The current and previous jobs of a scheduler, which are used for forecasts.
-
 use std::sync::Arc;
 
 use super::{Known, Place, Scheduler};
 use synth_multiresource::policy::Policy;
-use synth_multiresource::workload::Fleet;
 
 /// A current or previous job. All times are in the unit of the policy.
 #[derive(Clone, Debug, PartialEq)]
@@ -30,12 +27,11 @@ pub struct JobHistory {
 pub struct WaitReason {
     /// The type.
     pub job_type: usize,
-    /// The number of jobs ahead of the job. All types are counted if `spans_all_types` is set.
+    /// The number of jobs ahead of the job, of all types if `spans_all_types` is set.
     pub ahead: usize,
     /// Whether the rule has a single order for the jobs of all types.
     pub spans_all_types: bool,
-    /// Whether the job would not fit even if no other job was running, because others use the
-    /// capacity.
+    /// Whether others use so much capacity that the job would not fit even without other jobs.
     pub lacks_capacity: bool,
     /// A description of what the rule is doing now.
     pub doing: Option<String>,
@@ -44,10 +40,9 @@ pub struct WaitReason {
 impl WaitReason {
     /// Returns a description of what the job is waiting for.
     pub fn describe(&self) -> String {
-        let of = if self.spans_all_types {
-            ""
-        } else {
-            " of its type"
+        let of = match self.spans_all_types {
+            true => "",
+            false => " of its type",
         };
         match self.ahead {
             _ if self.lacks_capacity => {
@@ -84,21 +79,14 @@ impl Scheduler {
             since: started.map_or(known.since, |start| known.since.min(start)),
             started,
             ended: None,
-            servers: if runs {
-                system.servers_of(job).to_vec()
-            } else {
-                Vec::new()
-            },
+            servers: system.servers_of(job).to_vec(),
         })
     }
 
     /// Returns the reason why a job is waiting, or `None` if it is not waiting.
     pub fn waits(&self, job: &str) -> Option<WaitReason> {
-        let known = self
-            .known
-            .get(job)
-            .filter(|known| !self.is_running(known))?;
-        let is_in = matches!(known.place, Place::In(_));
+        let known = self.known.get(job);
+        let known = known.filter(|known| !self.is_running(known))?;
         let (mut ahead, mut doing, mut of_all) = (0, None, None);
         if let Place::In(own) = known.place {
             of_all = self.site.rule.ahead(known.job_type, own);
@@ -110,7 +98,7 @@ impl Scheduler {
             job_type: known.job_type,
             ahead: of_all.unwrap_or(ahead),
             spans_all_types: of_all.is_some(),
-            lacks_capacity: !is_in,
+            lacks_capacity: !matches!(known.place, Place::In(_)),
             doing,
         })
     }
@@ -148,11 +136,6 @@ impl Scheduler {
     /// Returns a copy of the rule in its current state.
     pub fn rule(&self) -> Box<dyn Policy> {
         self.site.rule.clone()
-    }
-
-    /// Returns the servers and types.
-    pub fn fleet(&self) -> &Fleet {
-        self.places.fleet()
     }
 
     /// Returns `true` if a job of this type could run if no other job was running.

@@ -17,15 +17,12 @@ pub(super) struct Site {
     pub system: System,
     pub rule: Box<dyn Policy>,
     /// The rate that was used to draw the time of each clock, and the time at which it rings.
-    timers: Vec<(f64, f64)>,
-    /// The id of the job in each slot of the system.
+    pub timers: Vec<(f64, f64)>,
     ids: Vec<Arc<str>>,
-    /// For each type, whether a job could run if no other job was running.
+    /// Whether a job of each type could run if no other job was running (K).
     pub open: Vec<bool>,
-    /// Whether there are more events at this time, so that the rule can make a single decision.
     pub has_more: bool,
-    /// Whether there was an event for which the rule has not made a decision.
-    is_noted: bool,
+    has_undecided_event: bool,
     clocks: RandomStream,
     pub decided: Decisions,
 }
@@ -39,7 +36,7 @@ impl Site {
             open: vec![true; system.types()],
             ids: Vec::new(),
             has_more: false,
-            is_noted: false,
+            has_undecided_event: false,
             clocks,
             decided: Decisions::default(),
             rule,
@@ -58,7 +55,6 @@ impl Site {
         self.set_timers();
     }
 
-    /// Passes an event or another change to the rule, and sets its clocks.
     pub(crate) fn act(&mut self, event: Option<Event>, now: f64) {
         self.system.advance(now);
         if let Some(Event::Clock(clock)) = event {
@@ -67,24 +63,24 @@ impl Site {
         match event {
             Some(event) if self.has_more && self.rule.decides_on_state() => {
                 self.rule.note(event, &mut self.system);
-                self.is_noted = true;
+                self.has_undecided_event = true;
                 return self.take();
             }
-            Some(event) if self.is_noted => {
+            Some(event) if self.has_undecided_event => {
                 self.rule.note(event, &mut self.system);
                 self.rule.decide(&mut self.system);
             }
             Some(event) => self.rule.react(event, &mut self.system),
             None => self.rule.changed(&mut self.system),
         }
-        self.is_noted = false;
+        self.has_undecided_event = false;
         self.set_timers();
         self.take();
     }
 
     pub(crate) fn decide_noted(&mut self, now: f64) {
-        if self.is_noted && !self.has_more {
-            self.is_noted = false;
+        if self.has_undecided_event && !self.has_more {
+            self.has_undecided_event = false;
             self.decide(now);
         }
     }
@@ -109,26 +105,21 @@ impl Site {
         }
     }
 
-    /// Collects the actions of the system. A job that is stopped and started again simply
-    /// continues.
+    /// Collects the actions of the system. A job that is stopped and started again continues.
     fn take(&mut self) {
-        let decided = &mut self.decided;
+        let Decisions { start, stop } = &mut self.decided;
         for &action in self.system.actions() {
             let (Action::Start(_, job) | Action::Stop(_, job)) = action;
             let id = Arc::clone(&self.ids[job.slot as usize]);
-            match action {
-                Action::Start(..) => {
-                    let servers = self.system.servers_of(job).to_vec();
-                    match decided.stop.iter().position(|other| *other == id) {
-                        Some(place) => drop(decided.stop.remove(place)),
-                        None => decided.start.push((id, servers)),
-                    }
+            if let Action::Start(..) = action {
+                match stop.iter().position(|other| *other == id) {
+                    Some(place) => drop(stop.remove(place)),
+                    None => start.push((id, self.system.servers_of(job).to_vec())),
                 }
-                Action::Stop(..) => {
-                    match decided.start.iter().position(|(other, _)| *other == id) {
-                        Some(place) => drop(decided.start.remove(place)),
-                        None => decided.stop.push(id),
-                    }
+            } else {
+                match start.iter().position(|(other, _)| *other == id) {
+                    Some(place) => drop(start.remove(place)),
+                    None => stop.push(id),
                 }
             }
         }
@@ -174,9 +165,5 @@ impl Site {
         due.fold((f64::INFINITY, 0), |first, next| {
             if next.0 < first.0 { next } else { first }
         })
-    }
-
-    pub(crate) fn rings_at(&self, clock: usize) -> f64 {
-        self.timers[clock].1
     }
 }

@@ -1,5 +1,3 @@
-//! This module assigns jobs to the types of a policy, by demand or by the conditions in a file.
-
 use schemars::JsonSchema;
 use serde::Deserialize;
 use synth_core::document::{Fault, TimeRange, place, suggest};
@@ -55,8 +53,7 @@ pub fn type_rules<C: Condition>(
                 );
                 faults.push(Fault::new(at, "empty condition", help));
             } else {
-                let range = condition.time_limit();
-                range.read(&at.then("time_limit"), faults);
+                condition.time_limit().read(&at.then("time_limit"), faults);
             }
             condition
         };
@@ -81,8 +78,7 @@ enum By<C> {
 }
 
 impl<C: Condition> JobTypes<C> {
-    /// Creates the types with these demands. If there are `rules`, jobs are assigned by them, and
-    /// otherwise by demand, using the prices of whole units.
+    /// Creates the types. Jobs are assigned by `rules`, or else by demand and the prices of units.
     ///
     /// # Errors
     /// If there are no rules and two types have the same demand.
@@ -92,17 +88,16 @@ impl<C: Condition> JobTypes<C> {
         demands: Vec<Vec<u64>>,
         rules: Option<TypeRules<C>>,
     ) -> Result<Self, String> {
-        let by_demand = || {
-            DemandClassifier::new(fleet, prices, &demands).map_err(|[first, second]| {
-                format!(
-                    "the types `{first}` and `{second}` have the same demand, so the type of a job cannot be determined by its demand: write a file with `types:` and conditions (`match:` of {}), and pass it with --types",
-                    C::FIELDS
-                )
-            })
-        };
         let by = match rules {
             Some(rules) => By::Conditions(rules),
-            None => By::Demand(by_demand()?),
+            None => By::Demand(DemandClassifier::new(fleet, prices, &demands).map_err(
+                |[first, second]| {
+                    format!(
+                        "the types `{first}` and `{second}` have the same demand, so the type of a job cannot be determined by its demand: write a file with `types:` and conditions (`match:` of {}), and pass it with --types",
+                        C::FIELDS
+                    )
+                },
+            )?),
         };
         Ok(JobTypes {
             nodes: fleet.types().iter().map(JobType::nodes).collect(),

@@ -1,5 +1,3 @@
-//! The file of the option `--types`, which maps jobs to job types.
-
 use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
@@ -13,14 +11,13 @@ use synth_multiresource::workload::{Fleet, Resource, Shape};
 use synth_operator::{TypeEntry, TypeRules, type_rules};
 use synth_slurm::commands::{QueueRow, expand};
 
-/// The contents of the file, after they have been checked against a policy.
+/// The file of the option `--types`, after it was checked against a policy.
 #[derive(Clone, Debug, Default)]
 pub(super) struct TypesFile {
     /// The name of each resource in Slurm, and the amount in Slurm that is one unit of the policy.
     pub resources: BTreeMap<String, (String, u128)>,
     /// The job types and their conditions in order, or `None` if the type is selected by demand.
     pub rules: Option<TypeRules<Condition>>,
-    /// The node of each server.
     pub servers: Option<Vec<Option<String>>>,
 }
 
@@ -70,9 +67,8 @@ impl TypesFile {
             rules: own.types.map(|types| type_rules(types, fleet, faulty)),
             servers: own.servers.map(|own| nodes(own, fleet, faulty)),
         });
-        checked
-            .filter(|_| faults.is_empty())
-            .ok_or_else(|| document.refuse(faults))
+        let checked = checked.filter(|_| faults.is_empty());
+        checked.ok_or_else(|| document.refuse(faults))
     }
 }
 
@@ -112,11 +108,10 @@ impl Condition {
             (&self.name, &row.name),
             (&self.comment, &row.comment),
         ];
-        let mut texts = texts.into_iter();
-        texts.all(|(own, text)| {
-            own.as_ref()
-                .is_none_or(|pattern| matches_pattern(pattern, text))
-        }) && self.time_limit.has(limit)
+        let mut patterns = texts
+            .iter()
+            .filter_map(|(own, text)| own.as_ref().zip(Some(text)));
+        patterns.all(|(own, text)| matches_pattern(own, text)) && self.time_limit.has(limit)
     }
 }
 

@@ -1,5 +1,3 @@
-//! This module creates the files that must be installed so that a policy starts the jobs of Slurm.
-
 use std::path::Path;
 
 use askama::Template;
@@ -30,7 +28,7 @@ pub fn slurm(
     bridgeable(checked)?;
     let fleet = checked.workload();
     let demands = fleet.types().iter().map(|job| job.units().to_vec());
-    let demands: Vec<Vec<u64>> = demands.collect();
+    let alike = indistinguishable_types(fleet, &demands.collect::<Vec<_>>());
     let of_type = |job: &JobType| {
         let mut demand = amounts(fleet, job.demand());
         if job.nodes() > 1 {
@@ -51,8 +49,7 @@ pub fn slurm(
         folder: &format!("/etc/synth/{partition}"),
         gangs: &gangs(checked),
         resources: fleet.envelope().resources().iter().map(resource).collect(),
-        alike: indistinguishable_types(fleet, &demands)
-            .map(|names| names.map(one_line).join(" and ")),
+        alike: alike.map(|names| names.map(one_line).join(" and ")),
         types: fleet.types().iter().map(of_type).collect(),
         shapes: shapes.map(of_shape).collect(),
     };
@@ -70,9 +67,8 @@ pub fn slurm(
 pub fn gangs(policy: &Checked) -> String {
     let fleet = policy.workload();
     let gangs = fleet.types().iter().filter(|job| job.nodes() > 1);
-    let gangs: Vec<String> = gangs
-        .map(|job| format!("`{}` ({} nodes)", one_line(job.name()), job.nodes()))
-        .collect();
+    let gangs = gangs.map(|job| format!("`{}` ({} nodes)", one_line(job.name()), job.nodes()));
+    let gangs: Vec<String> = gangs.collect();
     let passes = "are passed to Slurm immediately and reduce the capacity of the policy";
     match &gangs[..] {
         [] if fleet.is_one_server() => format!(
@@ -121,9 +117,8 @@ fn resource(resource: &Resource) -> (String, String, bool) {
 }
 
 fn word(name: &str) -> String {
-    let word: String = name
-        .split(|c: char| !is_plain(c.encode_utf8(&mut [0; 4])))
-        .collect();
+    let is_plain = |c: &char| is_plain(c.encode_utf8(&mut [0; 4]));
+    let word: String = name.chars().filter(is_plain).collect();
     if word.is_empty() { "NAME".into() } else { word }
 }
 
@@ -135,7 +130,6 @@ pub(super) fn amounts(fleet: &Fleet, amounts: &[Decimal]) -> String {
     words.collect::<Vec<_>>().join(", ")
 }
 
-/// Formats a text as YAML, in quotes if this is necessary.
 pub(super) fn yaml(text: &str) -> String {
     to_yaml(&text).trim_end().to_owned()
 }

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::measured::{EndedJob, OpenJobs};
+use super::measured::{EndedJob, OpenJobs, follow};
 use synth_core::document::line::{sealed, unsealed};
 use synth_core::document::text_of;
 use synth_multiresource::artifact::Checked;
@@ -24,10 +24,8 @@ pub(super) enum JournalRecord {
     Head(Head),
     /// A round in which there was a change or a decision.
     Round(Round),
-    Learned {
-        /// The estimates that are used by the next bridge.
-        learned: LearnedRuntimes,
-    },
+    /// The estimates that are used by the next bridge.
+    Learned { learned: LearnedRuntimes },
 }
 
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
@@ -35,55 +33,42 @@ pub(super) enum JournalRecord {
 pub(super) struct Head {
     /// The path of the policy file.
     pub policy: String,
-    /// The digest of the file.
     pub digest: String,
     pub cluster: String,
     pub partition: String,
     /// The time unit of the policy. All times are measured from the start of the bridge.
     pub time_unit: String,
-    /// The seed of the random clocks of the policy.
     pub seed: u64,
     /// The learned runtime estimates, if they are not the estimates of the policy file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub learned: Option<LearnedRuntimes>,
 }
 
-pub(super) struct Journal {
-    file: Option<File>,
-    /// The state that was left by the previous bridges.
-    pub before: PreviousState,
-}
-
-impl Journal {
-    /// Opens a journal and appends to it. If the last line is incomplete, it is removed.
-    pub(crate) fn open(path: &Path) -> io::Result<Self> {
-        let mut options = OpenOptions::new();
-        let mut file = options.read(true).append(true).create(true).open(path)?;
-        let mut before = PreviousState::default();
-        if file.metadata()?.is_file() {
-            let mut text = Vec::new();
-            file.read_to_end(&mut text)?;
-            let whole = text.iter().rposition(|byte| *byte == b'\n');
-            let end = whole.map_or(0, |last| last + 1);
-            if end < text.len() {
-                file.set_len(end as u64)?;
-            }
-            before = PreviousState::read(&text[..end]);
+/// Opens a journal to append lines. If its last line is incomplete, it is removed.
+pub(super) fn open(path: &Path) -> io::Result<(File, PreviousState)> {
+    let mut options = OpenOptions::new();
+    let mut file = options.read(true).append(true).create(true).open(path)?;
+    let mut before = PreviousState::default();
+    if file.metadata()?.is_file() {
+        let mut text = Vec::new();
+        file.read_to_end(&mut text)?;
+        let whole = text.iter().rposition(|byte| *byte == b'\n');
+        let end = whole.map_or(0, |last| last + 1);
+        if end < text.len() {
+            file.set_len(end as u64)?;
         }
-        let file = Some(file);
-        Ok(Journal { file, before })
+        before = previous_state(&text[..end]);
     }
-
-    /// Writes a line. If this fails, the error is returned, and no more lines are written.
-    pub(crate) fn write(&mut self, record: &JournalRecord) -> Option<io::Error> {
-        let file = self.file.as_mut()?;
-        let line = serde_json::to_string(record).map_err(io::Error::other);
-        // The line is written at once, so that only the last line of the file can be incomplete.
-        let written = line.and_then(|line| file.write_all((sealed(&line) + "\n").as_bytes()));
-        written.err().inspect(|_| self.file = None)
-    }
+    Ok((file, before))
 }
 
+/// Writes a line at once, so that only the last line of the file can be incomplete.
+pub(super) fn write(file: &mut File, record: &JournalRecord) -> io::Result<()> {
+    let line = serde_json::to_string(record).map_err(io::Error::other)?;
+    file.write_all((sealed(&line) + "\n").as_bytes())
+}
+
+/// The state that was left by the previous bridges.
 #[derive(Default)]
 pub(super) struct PreviousState {
     /// The estimates that were learned last, and the digest of their policy.
@@ -92,45 +77,40 @@ pub(super) struct PreviousState {
     pub placed: HashMap<JobKey, Started>,
 }
 
-impl PreviousState {
-    fn read(text: &[u8]) -> Self {
-        let mut own = PreviousState::default();
-        let mut digest = None;
-        for line in text.split(|byte| *byte == b'\n') {
-            let is_of_policy =
-                line.starts_with(b"{\"learned\"") || line.starts_with(b"{\"policy\"");
-            // In a fleet, a job that was started is a list that contains its servers.
-            if !is_of_policy && !line.windows(10).any(|part| part == b"\"start\":[[") {
-                continue;
-            }
-            let object = unsealed(&String::from_utf8_lossy(line));
-            match object.and_then(|object| serde_json::from_str(&object).ok()) {
-                Some(JournalRecord::Head(head)) => {
-                    let learned = head.learned.map(|learned| (learned, head.digest.clone()));
-                    own.learned = learned.or(own.learned);
-                    digest = Some(head.digest);
-                }
-                Some(JournalRecord::Learned { learned }) => {
-                    own.learned = Some(learned).zip(digest.clone())
-                }
-                Some(JournalRecord::Round(round)) => {
-                    let starts = round.start.into_iter();
-                    let placed = starts.filter_map(|job| Some((job.id().parse().ok()?, job)));
-                    own.placed.extend(placed);
-                }
-                // If a line is damaged, the policy that is used after it is not known.
-                None if is_of_policy => (own.learned, digest) = (None, None),
-                None => {}
-            }
+fn previous_state(text: &[u8]) -> PreviousState {
+    let mut own = PreviousState::default();
+    let mut digest = None;
+    for line in text.split(|byte| *byte == b'\n') {
+        let is_of_policy = line.starts_with(b"{\"learned\"") || line.starts_with(b"{\"policy\"");
+        // In a fleet, a job that was started is a list that contains its servers.
+        if !is_of_policy && !line.windows(10).any(|part| part == b"\"start\":[[") {
+            continue;
         }
-        own
+        let object = unsealed(&String::from_utf8_lossy(line));
+        match object.and_then(|object| serde_json::from_str(&object).ok()) {
+            Some(JournalRecord::Head(head)) => {
+                let learned = head.learned.map(|learned| (learned, head.digest.clone()));
+                own.learned = learned.or(own.learned);
+                digest = Some(head.digest);
+            }
+            Some(JournalRecord::Learned { learned }) => {
+                own.learned = Some(learned).zip(digest.clone())
+            }
+            Some(JournalRecord::Round(round)) => {
+                let starts = round.start.into_iter();
+                let placed = starts.filter_map(|job| Some((job.id().parse().ok()?, job)));
+                own.placed.extend(placed);
+            }
+            // If a line is damaged, the policy that is used after it is not known.
+            None if is_of_policy => (own.learned, digest) = (None, None),
+            None => {}
+        }
     }
+    own
 }
 
 pub(super) struct ReplayedJournal {
-    /// The number of rounds in which this policy made a decision.
     pub rounds: u64,
-    /// The number of jobs that were started.
     pub starts: u64,
     /// The line of the first round with a different decision, and the jobs started then and now.
     pub differs: Option<(usize, Vec<Started>, Vec<Started>)>,
@@ -144,8 +124,7 @@ pub(super) struct ReplayedJournal {
     began: f64,
 }
 
-/// This function is called for each line, with the scheduler after the line and the jobs that it
-/// starts.
+/// A function of each line, the scheduler after the line, and the jobs that it starts.
 pub(super) type OnLine<'a> = &'a mut dyn FnMut(&Line, &Scheduler, &[Started]);
 
 pub(super) fn replay(
@@ -155,12 +134,11 @@ pub(super) fn replay(
 ) -> Result<ReplayedJournal, String> {
     let name = path.display();
     let text = text_of(path).map_err(|why| format!("cannot read {name}: {why}"))?;
-    let lines: Vec<&str> = text.split_inclusive('\n').collect();
-    let mut heads: Vec<Head> = Vec::new();
+    let mut policies: Vec<String> = Vec::new();
     let mut replay: Option<ReplayedJournal> = None;
     let mut is_own = false;
-    for (n, line) in lines.iter().enumerate() {
-        if n + 1 == lines.len() && !line.ends_with('\n') {
+    for (n, line) in text.split_inclusive('\n').enumerate() {
+        if !line.ends_with('\n') {
             break;
         }
         let wrong = |why: &dyn Display| format!("{name}, line {}: {why}", n + 1);
@@ -173,51 +151,44 @@ pub(super) fn replay(
                 if is_own {
                     let learned = head.learned.as_ref();
                     let scheduler = || Scheduler::with_learned(policy, head.seed, learned);
-                    let own = replay.get_or_insert_with(|| ReplayedJournal::new(scheduler()));
+                    let own = replay.get_or_insert_with(|| ReplayedJournal {
+                        rounds: 0,
+                        starts: 0,
+                        differs: None,
+                        jobs: Vec::new(),
+                        scheduler: scheduler(),
+                        t: 0.0,
+                        present: OpenJobs::default(),
+                        began: 0.0,
+                    });
                     let before = std::mem::replace(&mut own.scheduler, scheduler());
                     own.scheduler.remember(&before);
-                    own.present.0.clear();
+                    own.present.clear();
                 }
-                heads.push(head);
+                policies.push(format!("{} ({})", head.policy, head.digest));
             }
             JournalRecord::Round(round) if is_own => {
                 if let Some(replay) = &mut replay {
-                    replay
-                        .round(n + 1, &round, on_line)
-                        .map_err(|why| wrong(&why))?;
+                    let done = replay.round(n + 1, &round, on_line);
+                    done.map_err(|why| wrong(&why))?;
                 }
             }
             // The estimates are learned again when the rounds are replayed.
             JournalRecord::Round(_) | JournalRecord::Learned { .. } => {}
         }
     }
-    if heads.is_empty() {
+    if policies.is_empty() {
         return Err(format!(
             "{name}, line 1: there is no policy header: the file is empty or is not a journal"
         ));
     }
     replay.ok_or_else(|| {
-        let heads = heads.iter();
-        let policies = heads.map(|head| format!("{} ({})", head.policy, head.digest));
-        let policies = policies.collect::<Vec<_>>().join(", ");
+        let policies = policies.join(", ");
         format!("{name} does not contain decisions of the policy {digest}, but only of {policies}")
     })
 }
 
 impl ReplayedJournal {
-    fn new(scheduler: Scheduler) -> Self {
-        ReplayedJournal {
-            rounds: 0,
-            starts: 0,
-            differs: None,
-            jobs: Vec::new(),
-            scheduler,
-            t: 0.0,
-            present: OpenJobs::default(),
-            began: 0.0,
-        }
-    }
-
     fn round(&mut self, place: usize, round: &Round, on_line: OnLine<'_>) -> Result<(), String> {
         if self.began + round.t < self.t {
             self.began = self.t;
@@ -232,7 +203,7 @@ impl ReplayedJournal {
         }
         self.rounds += 1;
         self.starts += start.len() as u64;
-        self.jobs.extend(self.present.follow(self.t, round));
+        self.jobs.extend(follow(&mut self.present, self.t, round));
         if start != round.start && self.differs.is_none() {
             self.differs = Some((place, round.start.clone(), start));
         }
@@ -259,7 +230,7 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
 
-    /// The line in docs/production.md must remain valid, because journals are kept for a long time.
+    /// Journals are kept for a long time.
     #[test]
     fn reads_and_writes_the_documented_line() {
         let docs = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/production.md");
@@ -270,21 +241,19 @@ mod tests {
         assert_eq!(serde_json::to_string(&round).unwrap(), line.unwrap());
     }
 
-    /// If a bridge is killed, the last line may be incomplete. It is removed by the next bridge.
     #[test]
     fn truncates_incomplete_lines() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("j.jsonl");
-        let round = |t| {
-            JournalRecord::Round(Round {
-                t,
-                ..Round::default()
-            })
+        let write_round = |t| {
+            let round = Round::default();
+            let record = JournalRecord::Round(Round { t, ..round });
+            write(&mut open(&path).unwrap().0, &record).unwrap();
         };
-        assert!(Journal::open(&path).unwrap().write(&round(1.0)).is_none());
+        write_round(1.0);
         let whole = std::fs::read_to_string(&path).unwrap();
         std::fs::write(&path, format!("{whole}{}", &whole[..whole.len() / 2])).unwrap();
-        assert!(Journal::open(&path).unwrap().write(&round(2.0)).is_none());
+        write_round(2.0);
         let text = std::fs::read_to_string(&path).unwrap();
         let objects = text.lines().map(|line| unsealed(line).unwrap());
         let times = objects.map(|object| match serde_json::from_str(&object) {

@@ -1,5 +1,3 @@
-//! This module creates the files that must be installed so that a policy starts the jobs of Kueue.
-
 use askama::Template;
 use synth_slurm::templates;
 
@@ -42,10 +40,8 @@ pub fn kueue(
         resources: resources.map(Named::new).collect(),
         is_pooled: fleet.is_one_server(),
     };
-    let [kustomization, monitor] = [
-        include_str!("../templates/kueue/kustomization.yaml"),
-        include_str!("../templates/kueue/podmonitor.yaml"),
-    ];
+    let kustomization = include_str!("../templates/kueue/kustomization.yaml");
+    let monitor = include_str!("../templates/kueue/podmonitor.yaml");
     filled_in([
         ("README.md", Readme { site }.render()),
         ("queues.yaml", Queues { site }.render()),

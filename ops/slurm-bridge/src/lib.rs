@@ -1,12 +1,13 @@
 //! Runs a policy on a real Slurm: the bridge that starts the jobs, and the files to install for it.
+//! The steps for a real cluster are described in `docs/production.md`. The test
+//! `tests/suite/bridge.rs` starts a Slurm on the local machine and runs the bridge on it.
 //!
 //! - A [`TypeMap`] maps the jobs and nodes that are read by [`synth_slurm::commands`] to the job
 //!   types and servers of a policy.
 //! - The verb `synth bridge` ([`Arguments`]) reads the queue of a partition in each round, asks an
 //!   [`Operator`](synth_operator::Operator) what to do, and releases the jobs that should start.
 //! - The functions [`export_slurm`] and [`export_kueue`] return the files that an administrator has
-//!   to install. The policy must be [`bridgeable`], because Slurm cannot be used to stop a running
-//!   job.
+//!   to install. The policy must be [`bridgeable`], because running jobs cannot be stopped.
 //!
 //! ```
 //! use std::path::Path;
@@ -21,11 +22,6 @@
 //! assert!(files.iter().any(|(name, _)| name == "job_submit.lua"));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
-//!
-//! # Where to read next
-//!
-//! The steps for a real cluster are described in `docs/production.md`. The test
-//! `tests/suite/bridge.rs` starts a Slurm on the local machine and runs the bridge on it.
 
 mod document;
 mod export;
@@ -57,7 +53,7 @@ use synth_operator::check_only_starts;
 const CANNOT_STOP: &str =
     "which Slurm cannot do without losing their work or keeping their memory allocated";
 
-/// Checks that a policy only starts jobs. Slurm cannot do anything else for a policy.
+/// Checks that a policy only starts jobs.
 ///
 /// # Errors
 /// If the policy stops running jobs or needs setups. The message suggests another policy.

@@ -1,5 +1,3 @@
-//! The measured arrivals and run times, which are compared with the workload of the policy.
-
 use std::collections::BTreeMap;
 
 use synth_multiresource::workload::Fleet;
@@ -18,53 +16,48 @@ pub(super) struct OpenJob {
 pub(super) struct EndedJob {
     pub id: String,
     pub job_type: String,
-    /// The arrival, the run time, the time until the job was released, and the time between its
-    /// release and the start of its first process \[time\].
+    /// The arrival, the run time, the wait, and the delay until the first process \[time\].
     pub times: [f64; 4],
 }
 
-/// The jobs that have arrived and have not ended, by id. Jobs that were already running at the
-/// start are not included. If a job was withdrawn and arrives again, perhaps with another type, its
-/// first arrival is used.
-#[derive(Default)]
-pub(super) struct OpenJobs(pub BTreeMap<String, OpenJob>);
+/// The jobs that have arrived and not ended, by id, without jobs that were running at the start. If
+/// a job was withdrawn and arrives again, perhaps with another type, its first arrival is used.
+pub(super) type OpenJobs = BTreeMap<String, OpenJob>;
 
-impl OpenJobs {
-    pub(crate) fn follow(&mut self, now: f64, round: &Round) -> Vec<EndedJob> {
-        let mut ended = Vec::new();
-        for line in &round.told {
-            if let (Some(job_type), Some(id)) = (&line.arrive, &line.job) {
-                let new = || OpenJob {
-                    arrival: now,
-                    ..OpenJob::default()
-                };
-                let job = self.0.entry(id.clone()).or_insert_with(new);
-                job.job_type.clone_from(job_type);
-            }
-            if let Some(job) = line.put_back.as_ref().and_then(|id| self.0.get_mut(id)) {
-                (job.start, job.began) = (None, None);
-            }
-            if let Some(id) = &line.leave
-                && let Some(job) = self.0.remove(id)
-                && let (Some(start), Some(began)) = (job.start, job.began)
-            {
-                ended.push(EndedJob {
-                    id: id.clone(),
-                    job_type: job.job_type,
-                    times: [job.arrival, now - began, start - job.arrival, began - start],
-                });
-            }
+pub(super) fn follow(jobs: &mut OpenJobs, now: f64, round: &Round) -> Vec<EndedJob> {
+    let mut ended = Vec::new();
+    for line in &round.told {
+        if let (Some(job_type), Some(id)) = (&line.arrive, &line.job) {
+            let new = || OpenJob {
+                arrival: now,
+                ..OpenJob::default()
+            };
+            let job = jobs.entry(id.clone()).or_insert_with(new);
+            job.job_type.clone_from(job_type);
         }
-        for id in round.start.iter().map(Started::id) {
-            let job = self.0.get_mut(id);
-            job.into_iter().for_each(|job| job.start = Some(now));
+        if let Some(job) = line.put_back.as_ref().and_then(|id| jobs.get_mut(id)) {
+            (job.start, job.began) = (None, None);
         }
-        for id in &round.began {
-            let job = self.0.get_mut(id);
-            job.into_iter().for_each(|job| job.began = Some(now));
+        if let Some(id) = &line.leave
+            && let Some(job) = jobs.remove(id)
+            && let (Some(start), Some(began)) = (job.start, job.began)
+        {
+            ended.push(EndedJob {
+                id: id.clone(),
+                job_type: job.job_type,
+                times: [job.arrival, now - began, start - job.arrival, began - start],
+            });
         }
-        ended
     }
+    for id in round.start.iter().map(Started::id) {
+        let job = jobs.get_mut(id);
+        job.into_iter().for_each(|job| job.start = Some(now));
+    }
+    for id in &round.began {
+        let job = jobs.get_mut(id);
+        job.into_iter().for_each(|job| job.began = Some(now));
+    }
+    ended
 }
 
 pub(super) struct Measured {
@@ -78,14 +71,13 @@ pub(super) struct Measured {
 #[derive(Clone, Default)]
 struct OfType {
     arrivals: u64,
-    /// The number of jobs that have ended, the sum of their run times, and the sum of the squares.
+    /// The number of jobs that have ended, and the sums of their run times and of the squares.
     ended: u64,
     sum: f64,
     squares: f64,
 }
 
-/// A larger relative difference is reported if it is also more than [`MIN_STANDARD_ERRORS`]
-/// standard errors.
+/// A larger relative difference is reported, if it also exceeds [`MIN_STANDARD_ERRORS`].
 const MIN_RELATIVE_DIFFERENCE: f64 = 0.1;
 const MIN_STANDARD_ERRORS: f64 = 3.0;
 
@@ -103,14 +95,14 @@ impl Measured {
     pub(crate) fn count(&mut self, round: &Round, is_first: bool, places: &Places) {
         for line in &round.told {
             if let Some(id) = &line.withdraw {
-                self.jobs.0.remove(id);
+                self.jobs.remove(id);
             }
             let arrived = line.arrive.as_ref().filter(|_| !is_first);
             if let Some(i) = arrived.and_then(|name| places.job_type(name)) {
                 self.types[i].arrivals += 1;
             }
         }
-        for job in self.jobs.follow(round.t, round) {
+        for job in follow(&mut self.jobs, round.t, round) {
             let [_, ran, _, latency] = job.times;
             if let Some(i) = places.job_type(&job.job_type) {
                 let own = &mut self.types[i];
@@ -160,11 +152,11 @@ impl Measured {
                 of.arrival_rate()
             ));
         }
-        if self.latency.0 > 0 {
-            let mean = self.latency.1 / self.latency.0 as f64;
+        let (starts, sum) = self.latency;
+        if starts > 0 {
+            let mean = sum / starts as f64;
             lines.push(format!(
-                "mean delay between the release and the first process: {mean:.3} {unit} ({} starts)",
-                self.latency.0
+                "mean delay between the release and the first process: {mean:.3} {unit} ({starts} starts)"
             ));
         }
         (lines, is_apart)

@@ -1,5 +1,3 @@
-//! The metrics of a bridge are written to a file for the textfile collector of node_exporter.
-
 use std::path::Path;
 use std::{fs, io};
 
@@ -7,11 +5,6 @@ use super::watch::{Changes, Watch};
 use synth_operator::protocol::Line;
 use synth_operator::{Metrics, Round, Stage};
 use synth_slurm::commands::SlurmQueue;
-
-pub(super) fn new(partition: &str) -> Metrics {
-    let help = include_str!("metrics.txt");
-    Metrics::new("synth_bridge_", help, &[("partition", partition)])
-}
 
 pub(super) fn count(
     metrics: &mut Metrics,
@@ -42,19 +35,19 @@ pub(super) fn count(
         *metrics.value("disagreements_total", &[("kind", kind)]) += count as f64;
     }
     *metrics.value("failed_rounds_total", &[]) += 0.0;
-    let has_decided = !round.told.is_empty();
-    *metrics.value("decisions_total", &[]) += f64::from(u8::from(has_decided));
-    if has_decided {
+    *metrics.value("decisions_total", &[]) += 0.0;
+    if !round.told.is_empty() {
+        *metrics.value("decisions_total", &[]) += 1.0;
         let moment = *metrics.value("last_round_timestamp_seconds", &[]);
         metrics.set("last_decision_timestamp_seconds", moment);
     }
 }
 
-/// Replaces the contents of a file atomically.
+/// Replaces a file of the textfile collector of node_exporter atomically.
 pub(super) fn write(path: &Path, text: &str) -> io::Result<()> {
     // The collector only reads files whose names end with `.prom`.
-    let mut beside = path.as_os_str().to_owned();
-    beside.push(format!(".{}.tmp", std::process::id()));
-    fs::write(&beside, text)?;
-    fs::rename(&beside, path)
+    let mut temporary = path.as_os_str().to_owned();
+    temporary.push(format!(".{}.tmp", std::process::id()));
+    fs::write(&temporary, text)?;
+    fs::rename(&temporary, path)
 }

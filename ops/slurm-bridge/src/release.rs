@@ -1,5 +1,3 @@
-//! This module releases and holds the jobs that were selected in a round.
-
 use super::setup::HoldBy;
 use super::watch::{Changes, Placement};
 use synth_slurm::commands::{ActionRefusal, Hold, JobId, RefusalKind, Slurm};

@@ -1,9 +1,6 @@
-//! The names and units in Slurm of the resources of a policy.
-
 use synth_multiresource::workload::Workload;
 use synth_operator::{Resources, common_resource};
 
-/// The name of a resource that is not counted by Slurm.
 pub(super) const UNCOUNTED: &str = "none";
 
 /// Parses `cpu`, `mem:G`, `gres/net` or `none`. Returns the name and the amount of one unit.

@@ -1,12 +1,9 @@
-//! In each round the bridge reads the queue, lets the policy decide, and releases jobs.
-
-use std::collections::HashSet;
 use std::fs::File;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use super::journal::{Head, Journal, JournalRecord};
+use super::journal::{self, Head, JournalRecord};
 use super::lock::locked;
 use super::measured::Measured;
 use super::metrics;
@@ -16,19 +13,18 @@ use super::setup::{OnExit, Setup};
 use super::survey::{obstacle, plan, without_type};
 use super::watch::{Changes, Jobs, SEED, STUCK_AFTER, Watch};
 use synth_operator::{Metrics, Round, Timestamps};
-use synth_slurm::commands::{Hold, Nodes, Slurm, SlurmCluster, SlurmError, SlurmQueue};
+use synth_slurm::commands::{Hold, Slurm, SlurmCluster, SlurmError, SlurmQueue};
 use synth_verb::VerbResult;
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Signals {
     pub end: Arc<AtomicBool>,
-    /// Load the policy again.
     pub reload: Arc<AtomicBool>,
     /// Hold jobs again if they were released but have not been started.
     pub give_up: Arc<AtomicBool>,
 }
 
-/// The maximum pause after a failed round. The pause is doubled after each failure.
+/// The maximum pause after a failed round, which is doubled after each failure.
 const LONGEST: Duration = Duration::from_secs(10);
 
 /// The maximum age of the nodes, and of the start time of the controller if there are held jobs.
@@ -40,15 +36,15 @@ const REPORT_INTERVAL: Duration = Duration::from_secs(3600);
 
 pub(crate) struct Bridge {
     slurm: Slurm,
-    setup: Setup,
     watch: Watch,
-    journal: Option<Journal>,
+    /// This is `None` if no journal is written, or if a line could not be written.
+    journal: Option<File>,
     measured: Measured,
     started: Instant,
     cluster: SlurmCluster,
     booted_read: Option<Instant>,
     nodes_read: Option<Instant>,
-    settled: Instant,
+    settles_at: Instant,
     rounds: u64,
     metrics: Metrics,
     notes: Vec<String>,
@@ -57,26 +53,25 @@ pub(crate) struct Bridge {
 
 impl Bridge {
     /// Reads the state of the cluster and locks the partition. No jobs are released yet.
-    pub(crate) fn begin(slurm: Slurm, setup: Setup) -> VerbResult<Self> {
-        let watch = Watch::read(&setup)?;
+    pub(crate) fn begin(slurm: Slurm, setup: &Setup) -> VerbResult<Self> {
+        let watch = Watch::read(setup)?;
         let (cluster, nodes) = slurm.site()?;
         watch.map.check_nodes(&nodes.rows)?;
         // A dry run is possible while another bridge is running.
         let lock = (!setup.dry_run).then(|| locked(&cluster.name, &slurm.partition));
         let lock = lock.transpose()?;
-        let now = Instant::now();
+        let (now, help) = (Instant::now(), include_str!("metrics.txt"));
         let mut bridge = Bridge {
             measured: Measured::new(watch.operator.places(), 0.0),
-            metrics: metrics::new(&slurm.partition),
+            metrics: Metrics::new("synth_bridge_", help, &[("partition", &slurm.partition)]),
             watch,
             cluster,
             slurm,
-            setup,
             journal: None,
             started: now,
             booted_read: Some(now),
             nodes_read: None,
-            settled: now,
+            settles_at: now,
             rounds: 0,
             notes: Vec::new(),
             _lock: lock,
@@ -86,19 +81,18 @@ impl Bridge {
     }
 
     fn open_journal(&mut self) -> Result<(), String> {
-        let Some(path) = self.setup.journal.clone().filter(|_| !self.setup.dry_run) else {
+        let setup = &self.watch.setup;
+        let Some(path) = setup.journal.clone().filter(|_| !setup.dry_run) else {
             return Ok(());
         };
-        let begun = Journal::open(&path).and_then(|mut journal| {
-            let before = std::mem::take(&mut journal.before);
+        let begun = journal::open(&path).and_then(|(mut file, before)| {
             let watch = &self.watch;
             let nodes = |start| watch.map.nodes.named(&watch.operator.servers_of(start));
             let placed = before.placed.iter();
-            let placed = placed.map(|(key, start)| (*key, nodes(start))).collect();
-            self.watch.placed = placed;
+            self.watch.placed = placed.map(|(key, start)| (*key, nodes(start))).collect();
             self.watch.operator.take_over(before.learned);
-            let failed = journal.write(&JournalRecord::Head(self.head()));
-            failed.map_or(Ok(journal), Err)
+            journal::write(&mut file, &JournalRecord::Head(self.head()))?;
+            Ok(file)
         });
         let unwritten = |why| {
             let path = path.display();
@@ -111,11 +105,11 @@ impl Bridge {
     fn head(&self) -> Head {
         let operator = &self.watch.operator;
         Head {
-            policy: self.setup.policy.display().to_string(),
+            policy: self.watch.setup.policy.display().to_string(),
             digest: operator.digest.clone(),
             cluster: self.cluster.name.clone(),
             partition: self.slurm.partition.clone(),
-            time_unit: operator.fleet().time_unit().into(),
+            time_unit: operator.policy.workload().time_unit().into(),
             seed: SEED,
             learned: operator.learned.clone(),
         }
@@ -123,24 +117,18 @@ impl Bridge {
 
     pub(crate) fn announced(&self) -> String {
         let resources = self.watch.map.resources.iter();
-        let names = resources.map(|own| {
-            let source = written(&own.source, own.scale);
-            format!("{} = {source}", own.name)
-        });
-        format!(
-            "partition {} of {}: {} decides; {}",
-            self.slurm.partition,
-            self.cluster.name,
-            self.setup.policy.display(),
-            names.collect::<Vec<String>>().join(", ")
-        )
+        let names = resources.map(|r| format!("{} = {}", r.name, written(&r.source, r.scale)));
+        let names = names.collect::<Vec<String>>().join(", ");
+        let (partition, cluster) = (&self.slurm.partition, &self.cluster.name);
+        let policy = self.watch.setup.policy.display();
+        format!("partition {partition} of {cluster}: {policy} decides; {names}")
     }
 
     pub(crate) fn run(&mut self, signals: &Signals, say: &mut dyn FnMut(&str)) -> VerbResult<()> {
         let mut pause = self.poll();
         let mut reported = Instant::now();
         while !signals.end.load(Ordering::Relaxed) && !self.is_over() {
-            let done = self.step(signals);
+            let done = self.round(signals);
             self.notes.drain(..).for_each(|note| say(&note));
             match done {
                 Ok(()) => pause = self.poll(),
@@ -166,26 +154,18 @@ impl Bridge {
         }
         self.report_measured();
         self.notes.drain(..).for_each(|note| say(&note));
-        if self.setup.on_exit == OnExit::Release {
-            let released = release_all(&self.slurm, self.setup.hold)?;
+        if self.watch.setup.on_exit == OnExit::Release {
+            let released = release_all(&self.slurm, self.watch.setup.hold)?;
             say(&format!("the bridge ends: {released}"));
         }
         Ok(())
     }
 
-    fn step(&mut self, signals: &Signals) -> VerbResult<()> {
-        if signals.reload.swap(false, Ordering::Relaxed) {
-            self.reload()?;
-        }
-        self.round(signals.give_up.swap(false, Ordering::Relaxed))
-    }
-
     fn is_over(&self) -> bool {
-        let until = self.setup.until;
+        let until = self.watch.setup.until;
         until.is_some_and(|until| self.started.elapsed() >= until)
     }
 
-    /// Returns the time until the next poll or the next clock, if this is earlier.
     fn until_next(&self) -> Duration {
         let wake = self.watch.operator.wake();
         let left = wake.map(|wake| wake - Timestamps::of(self.started).now);
@@ -195,7 +175,7 @@ impl Bridge {
 
     /// Returns the time between rounds, which is at least 50 ms because Slurm is not faster.
     fn poll(&self) -> Duration {
-        self.setup.poll.max(Duration::from_millis(50))
+        self.watch.setup.poll.max(Duration::from_millis(50))
     }
 
     /// Sleeps in short intervals, so that a signal is noticed.
@@ -207,9 +187,17 @@ impl Bridge {
         }
     }
 
-    fn round(&mut self, gives_up: bool) -> VerbResult<()> {
+    fn round(&mut self, signals: &Signals) -> VerbResult<()> {
+        if signals.reload.swap(false, Ordering::Relaxed) {
+            self.reload()?;
+        }
+        let gives_up = signals.give_up.swap(false, Ordering::Relaxed);
         let queue = self.slurm.queue()?;
-        let nodes = self.nodes()?;
+        let is_due = self.nodes_read.is_none_or(|at| at.elapsed() >= NODES);
+        let nodes = is_due.then(|| self.slurm.nodes()).transpose()?;
+        if is_due {
+            self.nodes_read = Some(Instant::now());
+        }
         let holds = queue.rows.iter().any(|row| row.hold != Hold::None);
         if !self.has_settled(holds)? {
             return Ok(());
@@ -236,8 +224,7 @@ impl Bridge {
             ));
         }
         // The round is recorded first, because the decision was made even if a command fails.
-        let is_worth = !round.told.is_empty() || !round.start.is_empty() || !round.began.is_empty();
-        if is_worth {
+        if !round.told.is_empty() || !round.start.is_empty() || !round.began.is_empty() {
             self.note(JournalRecord::Round(round.clone()));
         }
         self.act(&queue, &found, &round)?;
@@ -252,8 +239,8 @@ impl Bridge {
         Ok(())
     }
 
-    /// Reports the changes. Returns the decisions, and whether all changes were accepted. The part
-    /// of the round that does not wait for Slurm began at `start`.
+    /// Returns the decisions, and whether all changes were accepted. From `start` on, the round
+    /// does not wait for Slurm.
     fn decide(&mut self, found: &mut Changes, at: Timestamps, start: Instant) -> (Round, bool) {
         let (mut round, refused) = self.watch.operator.decide(at.now, start);
         round.began = std::mem::take(&mut found.began);
@@ -267,32 +254,15 @@ impl Bridge {
         let starts = round.start.iter();
         let starts = starts.filter_map(|start| self.watch.release(start, queue, now));
         let starts: Vec<_> = starts.collect();
-        act(
-            &self.slurm,
-            self.setup.hold,
-            found,
-            &starts,
-            &mut self.notes,
-        )
+        let hold = self.watch.setup.hold;
+        act(&self.slurm, hold, found, &starts, &mut self.notes)
     }
 
     fn note_present(&mut self, queue: &SlurmQueue) -> Result<(), SlurmError> {
         let waits = queue.rows.iter().any(|row| !row.waits_for.is_empty());
-        self.watch.present = if waits {
-            self.slurm.present()?
-        } else {
-            HashSet::new()
-        };
+        let present = waits.then(|| self.slurm.present()).transpose()?;
+        self.watch.present = present.unwrap_or_default();
         Ok(())
-    }
-
-    fn nodes(&mut self) -> Result<Option<Nodes>, SlurmError> {
-        if self.nodes_read.is_some_and(|at| at.elapsed() < NODES) {
-            return Ok(None);
-        }
-        let nodes = self.slurm.nodes()?;
-        self.nodes_read = Some(Instant::now());
-        Ok(Some(nodes))
     }
 
     /// Returns `false` if the controller was restarted recently (see `--settle`). In this case the
@@ -304,17 +274,17 @@ impl Bridge {
             self.booted_read = Some(Instant::now());
             if cluster.booted != self.cluster.booted {
                 self.cluster.booted = cluster.booted;
-                self.settled = Instant::now() + self.setup.settle;
+                let settle = self.watch.setup.settle;
+                self.settles_at = Instant::now() + settle;
                 self.notes.push(format!(
                     "the controller was restarted: no jobs are released for {:.0} s",
-                    self.setup.settle.as_secs_f64()
+                    settle.as_secs_f64()
                 ));
             }
         }
-        Ok(Instant::now() >= self.settled)
+        Ok(Instant::now() >= self.settles_at)
     }
 
-    /// Returns the output of a dry run.
     pub(crate) fn plan(&mut self) -> VerbResult<String> {
         let (queue, nodes) = (self.slurm.queue()?, self.slurm.nodes()?);
         self.note_present(&queue)?;
@@ -335,19 +305,14 @@ impl Bridge {
             let partition = &self.slurm.partition;
             format!("job {job} is neither waiting nor running in the partition {partition}: see `squeue -p {partition}`")
         })?;
-        Ok(obstacle(
-            &self.watch,
-            row,
-            Timestamps::of(self.started).wall,
-        ))
+        let now = Timestamps::of(self.started).wall;
+        Ok(obstacle(&self.watch, row, now))
     }
 
     fn report_measured(&mut self) {
         let operator = &self.watch.operator;
-        let (lines, is_apart) = (self.measured).lines(
-            operator.fleet(),
-            Timestamps::of(self.started).now / operator.seconds_per_unit,
-        );
+        let now = Timestamps::of(self.started).now / operator.seconds_per_unit;
+        let (lines, is_apart) = self.measured.lines(operator.policy.workload(), now);
         self.notes.push(format!(
             "{} rounds; arrivals and run times by type, compared with the workload of the policy:",
             self.rounds
@@ -365,7 +330,7 @@ impl Bridge {
     }
 
     fn write_metrics(&mut self, queue: &SlurmQueue, found: &Changes, round: &Round) {
-        let Some(path) = &self.setup.metrics else {
+        let Some(path) = &self.watch.setup.metrics else {
             return;
         };
         let (values, is_first) = (&mut self.metrics, self.rounds == 1);
@@ -380,15 +345,15 @@ impl Bridge {
     }
 
     fn note(&mut self, record: JournalRecord) {
-        let journal = self.journal.as_mut();
-        if let Some(why) = journal.and_then(|journal| journal.write(&record)) {
+        let file = self.journal.as_mut();
+        if let Some(Err(why)) = file.map(|file| journal::write(file, &record)) {
+            self.journal = None;
             self.notes.push(format!(
                 "warning: cannot write the journal ({why}): no more lines are written, but the bridge continues"
             ));
         }
     }
 
-    /// Loads the policy again. If the new policy is rejected, the old policy is still used.
     fn reload(&mut self) -> VerbResult<()> {
         match self.read_again() {
             Ok((before, queue)) => {
@@ -396,18 +361,16 @@ impl Bridge {
                 self.restart_policy(&before, &queue)
             }
             Err(why) => {
-                let why = format!(
+                self.notes.push(format!(
                     "warning: the new policy was rejected and the old policy is still used: {why}"
-                );
-                self.notes.push(why);
+                ));
                 Ok(())
             }
         }
     }
 
-    /// Reads the policy file. Returns the jobs that are known so far, and the queue.
     fn read_again(&mut self) -> VerbResult<(Jobs, SlurmQueue)> {
-        let mut watch = Watch::read(&self.setup)?;
+        let mut watch = Watch::read(&self.watch.setup)?;
         let (queue, nodes) = (self.slurm.queue()?, self.slurm.nodes()?);
         watch.map.check_nodes(&nodes.rows)?;
         let old = &mut self.watch;
@@ -423,7 +386,7 @@ impl Bridge {
         Ok((before, queue))
     }
 
-    /// Creates a new scheduler with the waiting and running jobs.
+    /// Reports the waiting and running jobs to a new scheduler.
     fn restart_policy(&mut self, before: &Jobs, queue: &SlurmQueue) -> VerbResult<()> {
         let at = Timestamps::of(self.started);
         let mut found = self.watch.look_for_new_scheduler(before, queue, at);

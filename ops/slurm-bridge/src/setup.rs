@@ -1,11 +1,10 @@
-//! The options of a bridge.
-
 use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 
 use synth_core::artifact::Changes;
+use synth_slurm::commands::Hold;
 use synth_typed::duration;
 
 #[derive(Args, Clone, Debug)]
@@ -63,7 +62,6 @@ pub(crate) struct Setup {
     pub until: Option<Duration>,
 }
 
-/// The action for held jobs when the bridge exits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum OnExit {
     /// Hold them until a bridge is started again
@@ -72,7 +70,6 @@ pub(crate) enum OnExit {
     Release,
 }
 
-/// Who can release jobs, in addition to the bridge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum HoldBy {
     /// Jobs are held in the same way as at submission, so they can also be released by their owners
@@ -81,7 +78,13 @@ pub(crate) enum HoldBy {
     Admin,
 }
 
-/// The action for held jobs that have no type.
+impl HoldBy {
+    /// Returns `true` if a job that is held in this way is waiting for the policy.
+    pub(crate) fn covers(self, hold: Hold) -> bool {
+        hold == Hold::User || self == HoldBy::Admin && hold == Hold::Admin
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Unknown {
     /// Release them immediately. The resources that they use are not available to the policy

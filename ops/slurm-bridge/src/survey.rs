@@ -1,9 +1,6 @@
-//! This module reports the number of jobs of each type in a queue, and the jobs without a type.
-
 use std::collections::BTreeMap;
 
-use super::setup::{HoldBy, Unknown};
-use super::types::Untyped;
+use super::setup::Unknown;
 use super::watch::{Changes, Watch};
 use synth_operator::protocol::Started;
 use synth_operator::{Stage, plan_table};
@@ -22,7 +19,7 @@ pub(super) fn without_type(watch: &Watch, queue: &SlurmQueue) -> Option<String> 
     for row in &queue.rows {
         let own = row.amounts.get("cpu") as f64 * row.time_limit.unwrap_or(longest) as f64;
         all += own;
-        if let Err(Untyped(why)) = watch.find(row) {
+        if let Err(why) = watch.find(row) {
             let reason = reasons.entry(why).or_default();
             *reason = (reason.0 + 1, reason.1 + own);
             jobs += 1;
@@ -49,25 +46,19 @@ pub(super) fn without_type(watch: &Watch, queue: &SlurmQueue) -> Option<String> 
 }
 
 pub(super) fn obstacle(watch: &Watch, row: &QueueRow, now: i64) -> Option<String> {
-    let is_ours = matches!(
-        (row.hold, watch.setup.hold),
-        (Hold::User, _) | (Hold::Admin, HoldBy::Admin)
-    );
+    let reason = &row.reason;
     let why = if row.has_nodes() {
         "it was released, and Slurm has started it".into()
     } else if let Err(why) = watch.find(row) {
-        format!("it has no type, because {}", why.0)
+        format!("it has no type, because {why}")
     } else if row.depends || !row.waits_for.is_empty() {
         "it depends on other jobs".into()
     } else if row.eligible.is_some_and(|eligible| eligible > now) {
         "its earliest start is in the future".into()
     } else if row.hold == Hold::None {
-        format!(
-            "it was released, but Slurm has not started it ({})",
-            row.reason
-        )
-    } else if !is_ours {
-        format!("it is held ({}), but not for the policy", row.reason)
+        format!("it was released, but Slurm has not started it ({reason})")
+    } else if !watch.setup.hold.covers(row.hold) {
+        format!("it is held ({reason}), but not for the policy")
     } else {
         return None;
     };
@@ -97,12 +88,8 @@ pub(super) fn plan(
     let types = operator.places().types().zip(operator.counts()).enumerate();
     let rows =
         types.map(|(i, (name, counts))| (name.to_owned(), counts.map(|n| n as usize), starts(i)));
-    let passed = found.pass.iter().map(ToString::to_string);
-    let without = (
-        "no type".into(),
-        watch.untyped(queue),
-        some(passed.collect()),
-    );
+    let passed = some(found.pass.iter().map(ToString::to_string).collect());
+    let without = ("no type".into(), watch.untyped(queue), passed);
     let is_later = |row: &&QueueRow| {
         row.state == JobState::Pending
             && watch.find(row).is_ok()

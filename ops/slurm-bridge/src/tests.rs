@@ -127,7 +127,6 @@ fn rejects_jobs_that_fit_no_type() {
     assert_eq!(of_fleet.find(&gpu), Ok(1));
 }
 
-/// According to the certificate only memory is scarce, so the type with more CPUs is cheaper.
 #[test]
 fn prices_determine_the_cheapest_type() {
     let text = "kind: multiresource\ntime_unit: s\nserver: {capacity: {cpu: 20, memory: 15}}\njobs:
@@ -138,7 +137,7 @@ fn prices_determine_the_cheapest_type() {
         types.find(&job(1, 1024)).ok()
     };
     assert_eq!(of(&[]), Some(0));
-    assert_eq!(of(&[0.0, 1.0]), Some(1));
+    assert_eq!(of(&[0.0, 1.0]), Some(1), "only memory is scarce");
     assert_eq!(of(&[1.0, 0.0]), Some(0));
 }
 
@@ -162,9 +161,8 @@ fn files_assign_types_by_conditions() {
     assert_eq!(of(|row| row.time_limit = Some(3601)), Some(1));
     assert_eq!(of(|row| row.comment = "wide one".into()), Some(3));
     assert_eq!(of(|_| ()), Some(1));
-    // If a type does not fit the job, it is skipped.
     let found = of(|row| (row.qos, row.amounts) = ("debug".into(), amounts(3, 2048)));
-    assert_eq!(found, Some(1));
+    assert_eq!(found, Some(1), "a type that does not fit is skipped");
     assert_eq!(of(|row| row.amounts = amounts(9, 512)), None);
 }
 
@@ -346,8 +344,8 @@ fn kueue_quotas_equal_node_capacity() {
     }
     for (name, text) in files.iter().filter(|(name, _)| name.ends_with(".yaml")) {
         for part in text.split("\n---\n") {
-            serde_yaml::from_str::<serde_json::Value>(part)
-                .unwrap_or_else(|why| panic!("{name}: {why}"));
+            let read = serde_yaml::from_str::<serde_json::Value>(part);
+            assert!(read.is_ok(), "{name}: {read:?}");
         }
     }
     for namespace in ["", "A", "-a", "a-", "a.b", "a\nb"] {

@@ -1,5 +1,3 @@
-//! This module maps the jobs and nodes of Slurm to job types and servers.
-
 use std::path::Path;
 
 use super::document::{Condition, TypesFile};
@@ -15,12 +13,11 @@ use synth_slurm::commands::{NodeRow, QueueRow, expand};
 ///
 /// The demand of a type must be at least as large as the demand of the job, so every schedule of
 /// types is also feasible for the jobs. Among these types, the cheapest one is selected, using the
-/// prices of the certificate. If a file contains `types:`, the first of these types with a matching
-/// condition is selected instead. If several types have the same demand, the one with the smallest
-/// `limit` that is at least the time limit of the job is selected, or the one with the largest
-/// `limit` if all are smaller. If a job uses one node, its type has one node. If a job uses several
-/// nodes, the type must have at least as many nodes, and its demand must be sufficient on each of
-/// them.
+/// prices of the certificate, or the first one with a matching condition if a file contains
+/// `types:`. If several types have the same demand, the one with the smallest `limit` that is at
+/// least the time limit of the job is selected, or the one with the largest `limit` if all are
+/// smaller. The type of a job on one node has one node. The type of a job on several nodes must
+/// have at least as many nodes, and its demand must be sufficient on each of them.
 #[derive(Clone, Debug)]
 pub struct TypeMap {
     pub(super) resources: Resources,
@@ -32,28 +29,19 @@ pub struct TypeMap {
     pub(super) is_pooled: bool,
 }
 
-/// The reason why a job has no type. It is printed after `because` or a colon, for one or several
-/// jobs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Untyped(pub &'static str);
-
-impl Untyped {
-    pub(crate) const ONE_SERVER: Self = Untyped(
-        "several nodes are requested, and the policy is for one server (generate one for a fleet, with `nodes:`)",
-    );
-    pub(crate) const GANG: Self = Untyped(
-        "several nodes are requested, and no type has as many nodes with sufficient resources",
-    );
-    pub(crate) const EXCLUSIVE: Self =
-        Untyped("whole nodes are requested, and no type has all CPUs of a server");
+/// The reasons why a job has no type, which are printed after `because` or a colon.
+pub(super) mod untyped {
+    pub(crate) const ONE_SERVER: &str = "several nodes are requested, and the policy is for one server (generate one for a fleet, with `nodes:`)";
+    pub(crate) const GANG: &str =
+        "several nodes are requested, and no type has as many nodes with sufficient resources";
+    pub(crate) const EXCLUSIVE: &str =
+        "whole nodes are requested, and no type has all CPUs of a server";
     /// No type is large enough, or no condition in the file matches.
-    pub(crate) const DEMAND: Self = Untyped("no type fits");
-    pub(crate) const COMPONENT: Self =
-        Untyped("components of heterogeneous jobs are not supported");
-    pub(crate) const GRES: Self =
-        Untyped("the amount of a generic resource is unknown before the start");
+    pub(crate) const DEMAND: &str = "no type fits";
+    pub(crate) const COMPONENT: &str = "components of heterogeneous jobs are not supported";
+    pub(crate) const GRES: &str = "the amount of a generic resource is unknown before the start";
     /// If the policy is for a fleet, the nodes are chosen by the policy.
-    pub(crate) const OWN_NODES: Self = Untyped("nodes or features are requested by name (-w, -C)");
+    pub(crate) const OWN_NODES: &str = "nodes or features are requested by name (-w, -C)";
 }
 
 impl TypeMap {
@@ -104,31 +92,31 @@ impl TypeMap {
         })
     }
 
-    pub(super) fn find(&self, row: &QueueRow) -> Result<usize, Untyped> {
+    pub(super) fn find(&self, row: &QueueRow) -> Result<usize, &'static str> {
         if row.key.id.is_component() {
-            return Err(Untyped::COMPONENT);
+            return Err(untyped::COMPONENT);
         }
         let mut resources = self.resources.iter();
         if row.has_unknown_gres && resources.any(|own| own.source.starts_with("gres/")) {
-            return Err(Untyped::GRES);
+            return Err(untyped::GRES);
         }
-        let counted = match self.is_pooled {
+        let counts = match self.is_pooled {
             true => 1..=1,
             false => row.nodes..=row.most_nodes.min(self.types.most_nodes()),
         };
-        let mut found = counted.map(|nodes| self.on_nodes(row, nodes));
-        found
-            .find_map(Result::transpose)
-            .unwrap_or(Err(if row.nodes == 1 || self.is_pooled {
-                Untyped::DEMAND
-            } else if self.units.len() == 1 {
-                Untyped::ONE_SERVER
-            } else {
-                Untyped::GANG
-            }))
+        for nodes in counts {
+            if let Some(i) = self.on_nodes(row, nodes)? {
+                return Ok(i);
+            }
+        }
+        Err(match self.units.len() {
+            _ if row.nodes == 1 || self.is_pooled => untyped::DEMAND,
+            1 => untyped::ONE_SERVER,
+            _ => untyped::GANG,
+        })
     }
 
-    fn on_nodes(&self, row: &QueueRow, nodes: u32) -> Result<Option<usize>, Untyped> {
+    fn on_nodes(&self, row: &QueueRow, nodes: u32) -> Result<Option<usize>, &'static str> {
         let mut units = match self.is_pooled {
             true => self.resources.units(&row.amounts),
             false => self.resources.units(&row.on_each(nodes)),
@@ -136,19 +124,18 @@ impl TypeMap {
         if row.is_exclusive {
             // If a job has all CPUs of a server, no other job can be started there.
             let cpus = self.resources.iter().position(|own| own.source == "cpu");
-            let cpus = cpus.filter(|_| !self.is_pooled).ok_or(Untyped::EXCLUSIVE)?;
+            let cpus = cpus.filter(|_| !self.is_pooled).ok_or(untyped::EXCLUSIVE)?;
             units[cpus] = self.units.iter().map(|own| own[cpus]).max().unwrap_or(0);
         }
         let limit = row.time_limit.map_or(f64::INFINITY, |s| s as f64);
         let is_met = |own: &Condition| own.is_met(row, limit);
         let found = self.types.find(&units, nodes, limit, is_met);
         match found {
-            None if row.is_exclusive => Err(Untyped::EXCLUSIVE),
+            None if row.is_exclusive => Err(untyped::EXCLUSIVE),
             found => Ok(found),
         }
     }
 
-    /// Returns the servers of a running job, or `None` if one of its nodes is not a server.
     pub(super) fn servers_of(&self, row: &QueueRow) -> Option<Vec<usize>> {
         let nodes = expand(&row.node_list)?;
         nodes.iter().map(|node| self.nodes.server(node)).collect()

@@ -1,5 +1,3 @@
-//! The capacity that is used by the jobs of others.
-
 use std::collections::HashMap;
 
 use super::TypeMap;
@@ -24,23 +22,21 @@ impl Usage {
             let was = self.nodes.iter().find(|was| was.name == node.name);
             let was_up = was.is_none_or(|was| was.state == NodeState::Up);
             let is_up = node.state == NodeState::Up;
-            match (was_up, is_up) {
-                (true, false) => {
-                    let NodeRow { name, words, .. } = node;
-                    let reason = match &*node.reason {
-                        "" => "no reason given",
-                        reason => reason,
-                    };
-                    let until = match node.state {
-                        NodeState::Unknown => "its state is known".into(),
-                        _ => format!("`scontrol update nodename={name} state=resume`"),
-                    };
-                    notes.push(format!(
-                        "node {name} is {words} ({reason}): no jobs are started there until {until}"
-                    ));
-                }
-                (false, true) => notes.push(format!("node {} is back", node.name)),
-                _ => {}
+            let NodeRow { name, words, .. } = node;
+            if was_up && !is_up {
+                let reason = match &*node.reason {
+                    "" => "no reason given",
+                    reason => reason,
+                };
+                let until = match node.state {
+                    NodeState::Unknown => "its state is known".into(),
+                    _ => format!("`scontrol update nodename={name} state=resume`"),
+                };
+                notes.push(format!(
+                    "node {name} is {words} ({reason}): no jobs are started there until {until}"
+                ));
+            } else if !was_up && is_up {
+                notes.push(format!("node {name} is back"));
             }
         }
         // If a row cannot be parsed, the previous state of the node is kept.
@@ -53,16 +49,13 @@ impl Usage {
         for node in &self.nodes {
             let accounted = accounted.get(&node.name).unwrap_or(&none);
             let others = node.allocated.clone().less(accounted);
-            let steady = match before.get(&node.name) {
-                Some([last, _]) => others.clone().least(last),
-                None => none.clone(),
-            };
+            let last = before.get(&node.name).map_or(&none, |[last, _]| last);
+            let steady = others.clone().least(last);
             self.unaccounted.insert(node.name.clone(), [others, steady]);
         }
     }
 
-    /// Returns the amounts that others leave on each server. This is empty until the nodes are
-    /// read. The jobs that were started by the policy are accepted by `is_own`.
+    /// Returns the amounts that others leave on each server, or nothing before the nodes are read.
     pub(crate) fn left(
         &self,
         queue: &SlurmQueue,
@@ -75,14 +68,13 @@ impl Usage {
         let mut left = vec![Amounts::default(); map.nodes.of_servers().len().max(1)];
         let mut used = queue.by_node(|row| !is_own(&row.key));
         for node in self.nodes.iter().filter(|node| node.state == NodeState::Up) {
-            let Some(n) = map.nodes.server(&node.name) else {
-                continue;
-            };
-            let mut foreign = used.remove(&node.name).unwrap_or_default();
-            if let Some([_, steady]) = self.unaccounted.get(&node.name) {
-                foreign.add(steady);
+            if let Some(n) = map.nodes.server(&node.name) {
+                let mut foreign = used.remove(&node.name).unwrap_or_default();
+                if let Some([_, steady]) = self.unaccounted.get(&node.name) {
+                    foreign.add(steady);
+                }
+                left[n].add(&node.capacity.clone().less(&foreign));
             }
-            left[n].add(&node.capacity.clone().less(&foreign));
         }
         left
     }

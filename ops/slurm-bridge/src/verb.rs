@@ -1,10 +1,8 @@
-//! The subcommand `synth bridge`, which uses a policy to start the jobs of a real scheduler.
-
 use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
 use clap::{Args, Subcommand};
 use itertools::Itertools as _;
@@ -138,20 +136,18 @@ impl SlurmArguments {
             ..self.setup.clone()
         };
         if let Some((job, journal)) = self.why.as_ref().zip(self.setup.journal.as_ref()) {
-            let obstacle = Bridge::begin(slurm, setup)?.obstacle(job)?;
-            return Ok(VerbOutput::of_table(match obstacle {
-                Some(why) => format!("job {job}: {why}. Its start cannot be predicted."),
-                None => {
-                    let written = fs::metadata(journal).and_then(|own| own.modified());
-                    let later = written.map(|at| SystemTime::now().duration_since(at));
-                    let later = later.ok().and_then(Result::ok).unwrap_or_default();
-                    let policy = read_policy(policy, caller.changes)?;
-                    why(journal, &policy, job, later.as_secs_f64())?
-                }
-            }));
+            if let Some(why) = Bridge::begin(slurm, &setup)?.obstacle(job)? {
+                let text = format!("job {job}: {why}. Its start cannot be predicted.");
+                return Ok(VerbOutput::of_table(text));
+            }
+            let written = fs::metadata(journal).and_then(|own| own.modified());
+            let later = written.ok().and_then(|at| at.elapsed().ok());
+            let later = later.unwrap_or_default().as_secs_f64();
+            let policy = read_policy(policy, caller.changes)?;
+            return Ok(VerbOutput::of_table(why(journal, &policy, job, later)?));
         }
         let signals = listen()?;
-        let mut bridge = Bridge::begin(slurm, setup.clone())?;
+        let mut bridge = Bridge::begin(slurm, &setup)?;
         caller.notify(Notice::Known(&bridge.announced()));
         if setup.dry_run {
             return Ok(VerbOutput::of_table(bridge.plan()?));
@@ -203,11 +199,9 @@ impl ReplayArguments {
                 "the decision of line {line} is different: {then:?} started then, and {now:?} starts now"
             )
         } else {
+            let (rounds, starts, jobs) = (replayed.rounds, replayed.starts, replayed.jobs.len());
             format!(
-                "the decisions of {} rounds with {} starts are the same as before; {} jobs have arrived and ended",
-                replayed.rounds,
-                replayed.starts,
-                replayed.jobs.len()
+                "the decisions of {rounds} rounds with {starts} starts are the same as before; {jobs} jobs have arrived and ended"
             )
         };
         answered.report = text.into();
@@ -215,11 +209,10 @@ impl ReplayArguments {
     }
 }
 
-/// The maximum number of jobs in a journal that are used to measure the accuracy of forecasts.
+/// The maximum number of forecasts that are used to measure their accuracy.
 const LOOKED_AT: usize = 200;
 
-/// Explains why a job is waiting at the end of a journal, and predicts its start. The journal ended
-/// `later` seconds ago.
+/// Explains why a job is waiting at the end of a journal, which was `later` seconds ago.
 fn why(file: &Path, policy: &(Checked, String), job: &str, later: f64) -> VerbResult<String> {
     let mut came = 0;
     replay(file, policy, &mut |line, scheduler, _| {
@@ -240,7 +233,7 @@ fn why(file: &Path, policy: &(Checked, String), job: &str, later: f64) -> VerbRe
     })?;
     let scheduler = &replayed.scheduler;
     let is_own = |id: &&String| id.split('@').next() == Some(job);
-    let id = replayed.present.0.keys().rfind(is_own);
+    let id = replayed.present.keys().rfind(is_own);
     let Some(id) = id.filter(|id| scheduler.knows(id)) else {
         return refuse(format!(
             "job {job} is neither waiting nor running at the end of the journal: it has ended, is held, depends on other jobs, or has no type: `synth bridge slurm POLICY --partition NAME --journal {} --why {job}` asks Slurm",
@@ -251,7 +244,7 @@ fn why(file: &Path, policy: &(Checked, String), job: &str, later: f64) -> VerbRe
         return Ok(format!("job {job} is not waiting: it has been released"));
     };
     let unit = policy.0.workload().time_unit();
-    let since = replayed.t - replayed.present.0[id].arrival;
+    let since = replayed.t - replayed.present[id].arrival;
     let places = scheduler.places();
     let name = places.type_name(waits.job_type);
     let mut text = format!(
@@ -279,7 +272,6 @@ fn newly_waits<'a>(line: &'a Line, scheduler: &Scheduler) -> Option<&'a str> {
     job.filter(|job| !scheduler.runs(job))
 }
 
-/// Formats the times by which 10 %, 50 % and 90 % of these jobs start, and the accuracy.
 fn when(starts: Result<[f64; 3], String>, (count, right): (usize, [f64; 3])) -> String {
     let [one, half, most] = match starts {
         Ok(starts) => starts.map(|wait| length(wait.max(0.0))),

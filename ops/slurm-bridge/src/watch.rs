@@ -1,17 +1,15 @@
-//! This module compares the state of the cluster with its previous state.
-
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::error::Error;
 
 use super::setup::{HoldBy, Setup, Unknown};
-use super::types::Untyped;
+use super::types::untyped;
 use super::usage::Usage;
 use super::{CANNOT_STOP, TypeMap};
 use synth_operator::protocol::Started;
 use synth_operator::{JobReport, KnownJob, Operator, Stage, Timestamps, read_policy};
 use synth_slurm::commands::{Hold, JobId, JobKey, JobState, Nodes, QueueRow, SlurmQueue};
 
-/// The results of a round, except for the changes that are reported to the scheduler.
+/// The results of a round that are not reported to the scheduler.
 #[derive(Debug, Default)]
 pub(super) struct Changes {
     /// The jobs without a type that have to be released.
@@ -24,7 +22,6 @@ pub(super) struct Changes {
     pub stuck: Vec<(JobId, String)>,
     /// The jobs that have to be held again, because they have not started or must not start yet.
     pub give_up: Vec<JobId>,
-    /// The messages that are written to the log.
     pub notes: Vec<String>,
 }
 
@@ -35,7 +32,7 @@ pub(super) struct Progress {
     has_begun: bool,
     /// The time since which the job appears as held although it was released \[s\].
     held_since: Option<f64>,
-    /// Whether the job was held again because it was not started. It is then behind the others.
+    /// Whether the job was held again because it was not started, so it is behind the others.
     gave_up: bool,
     is_warned: bool,
 }
@@ -47,7 +44,6 @@ pub(super) type Placement = (Vec<String>, Option<u128>);
 /// The time for which a job may still be reported as held after its release \[s\].
 const LAG: f64 = 5.0;
 
-/// The seed of the random clocks of the policy.
 pub(crate) const SEED: u64 = 1;
 
 /// The time after which a job that was released but has not started is reported \[s\].
@@ -60,7 +56,7 @@ pub(super) struct Watch {
     pub operator: Operator<JobKey, Progress>,
     pub map: TypeMap,
     pub setup: Setup,
-    /// All jobs and arrays that have not ended, if there is a job that depends on others.
+    /// All jobs and arrays that have not ended, if a job depends on others.
     pub present: HashSet<u32>,
     pub usage: Usage,
     at: Timestamps,
@@ -71,7 +67,6 @@ pub(super) struct Watch {
 }
 
 impl Watch {
-    /// Reads the policy and the types. A policy that cannot be used with Slurm is rejected.
     pub(crate) fn read(setup: &Setup) -> Result<Self, Box<dyn Error>> {
         let policy = read_policy(&setup.policy, setup.changes)?;
         let operator = Operator::new(policy, SEED, CANNOT_STOP)?;
@@ -152,11 +147,8 @@ impl Watch {
         }
         let sent = || {
             let nodes = self.placed.get(&row.key)?.iter();
-            Some(
-                nodes
-                    .filter_map(|node| self.map.nodes.server(node))
-                    .collect(),
-            )
+            let servers = nodes.filter_map(|node| self.map.nodes.server(node));
+            Some(servers.collect())
         };
         self.operator.set_stage(&row.key, stage, || JobReport {
             user: &row.user,
@@ -165,11 +157,8 @@ impl Watch {
             servers: self.map.servers_of(row).or_else(sent).unwrap_or_default(),
             ..JobReport::default()
         });
-        if let Some(job) = self
-            .operator
-            .jobs
-            .get_mut(&row.key)
-            .filter(|job| job.runs())
+        if let Some(job) = self.operator.jobs.get_mut(&row.key)
+            && job.runs()
             && !job.more.has_begun
             && row.state == JobState::Running
         {
@@ -178,7 +167,7 @@ impl Watch {
         }
     }
 
-    /// Returns the stage of a job. This is `None` if it does not belong to the policy, or not now,
+    /// Returns the stage of a job, or `None` if it does not belong to the policy now, for example
     /// because it depends on other jobs, is not yet eligible, or is held by others.
     fn stage_of(
         &mut self,
@@ -186,12 +175,12 @@ impl Watch {
         before: Option<Stage>,
         found: &mut Changes,
     ) -> Option<Stage> {
+        let id = row.key.id;
         let is_early = row.eligible.is_some_and(|begin| begin > self.at.wall);
         if let JobState::Unknown(letters) = &row.state {
-            found.notes.push(format!(
-                "job {} is in the unknown state {letters}: its previous state is kept",
-                row.key.id
-            ));
+            let note =
+                format!("job {id} is in the unknown state {letters}: its previous state is kept");
+            found.notes.push(note);
             return before;
         }
         let running = before.filter(|stage| matches!(stage, Stage::Running(_)));
@@ -204,18 +193,15 @@ impl Watch {
                 self.map.find(row).ok().map(Stage::Running)
             });
         }
-        let held =
-            row.hold == Hold::User || self.setup.hold == HoldBy::Admin && row.hold == Hold::Admin;
+        let held = self.setup.hold.covers(row.hold);
         match (running, row.hold) {
             // The job is delayed by Slurm and is not held, so it does not belong to the policy yet.
             (_, Hold::None) if row.depends => None,
             // This is the state of a job that was requeued. It would start without the policy.
             (_, Hold::None) if is_early => {
-                found.give_up.push(row.key.id);
-                found.notes.push(format!(
-                    "job {} is not yet eligible and is held until then",
-                    row.key.id
-                ));
+                let note = format!("job {id} is not yet eligible and is held until then");
+                found.give_up.push(id);
+                found.notes.push(note);
                 None
             }
             // The job was released by the bridge or by its owner, but it has not started.
@@ -233,44 +219,38 @@ impl Watch {
             _ if !held || is_early => None,
             // When these jobs have ended, Slurm decides at the release whether the job can start.
             _ if row.waits_for.iter().any(|job| self.present.contains(job)) => None,
-            _ => self.waiting(row, found),
+            _ => {
+                if self.setup.hold == HoldBy::Admin && row.hold == Hold::User {
+                    found.hold.push(id);
+                }
+                let stage = self.find(row).ok().map(Stage::Waiting);
+                if stage.is_none() && self.setup.unknown == Unknown::Pass {
+                    found.pass.push(id);
+                }
+                stage
+            }
         }
-    }
-
-    fn waiting(&self, row: &QueueRow, found: &mut Changes) -> Option<Stage> {
-        if self.setup.hold == HoldBy::Admin && row.hold == Hold::User {
-            found.hold.push(row.key.id);
-        }
-        let stage = self.find(row).ok().map(Stage::Waiting);
-        if stage.is_none() && self.setup.unknown == Unknown::Pass {
-            found.pass.push(row.key.id);
-        }
-        stage
     }
 
     fn is_fleet(&self) -> bool {
         self.operator.places().servers() > 1
     }
 
-    /// Returns the type of a waiting job. In a fleet, the nodes must not be chosen by the owner.
-    pub(crate) fn find(&self, row: &QueueRow) -> Result<usize, Untyped> {
+    pub(crate) fn find(&self, row: &QueueRow) -> Result<usize, &'static str> {
         if self.is_fleet() && row.names_nodes && !self.placed.contains_key(&row.key) {
-            return Err(Untyped::OWN_NODES);
+            return Err(untyped::OWN_NODES);
         }
         self.map.find(row)
     }
 
     fn lags(&mut self, key: JobKey) -> bool {
-        let now = self.at.now;
-        let Some(KnownJob { more: own, .. }) = self.operator.jobs.get_mut(&key) else {
-            return false;
-        };
-        let since = *own.held_since.get_or_insert(now);
-        !own.gave_up && now - since < LAG
+        self.operator.jobs.get_mut(&key).is_some_and(|job| {
+            let since = *job.more.held_since.get_or_insert(self.at.now);
+            !job.more.gave_up && self.at.now - since < LAG
+        })
     }
 
-    /// Records that a job was released but has not started. It is reported once and then held
-    /// again.
+    /// Records that a released job has not started. It is reported once and then held again.
     fn look_into(&mut self, row: &QueueRow, found: &mut Changes) {
         let now = self.at.now;
         let Some(KnownJob { more: own, .. }) = self.operator.jobs.get_mut(&row.key) else {
@@ -288,8 +268,7 @@ impl Watch {
         }
     }
 
-    /// Returns the jobs that were released long ago but have not started. They are held again, and
-    /// are then behind the others.
+    /// Gives up the jobs that were released long ago but have not started, and returns them.
     pub(crate) fn give_up(&mut self, now: f64) -> Vec<JobId> {
         let jobs = self.operator.jobs.iter_mut();
         let late = jobs.filter(|(_, job)| {
@@ -303,8 +282,8 @@ impl Watch {
         .collect()
     }
 
-    /// Records a release. In a fleet, this returns the nodes, and if there are several, the CPUs on
-    /// each of them if they are equal. Returns `None` if the job is no longer waiting.
+    /// Records a release. In a fleet, this returns the nodes, and the CPUs on each of several nodes
+    /// if they are equal. Returns `None` if the job is no longer waiting.
     pub(crate) fn release(
         &mut self,
         start: &Started,
@@ -332,7 +311,6 @@ impl Watch {
         [waiting, without.count() - waiting]
     }
 
-    /// Reports all jobs to a new scheduler. The jobs in `before` were known to the previous one.
     pub(crate) fn look_for_new_scheduler(
         &mut self,
         before: &Jobs,

@@ -56,11 +56,11 @@ impl RunVerb for Arguments {
         }
         let input = BufReader::with_capacity(1 << 16, std::io::stdin().lock());
         let mut foresight = OnlineForecasts::new(self.seed);
-        let driven = protocol::drive(&mut scheduler, input, &mut *caller.output, &mut foresight)?;
+        let (lines, refused) =
+            protocol::drive(&mut scheduler, input, &mut *caller.output, &mut foresight)?;
         scheduler.check_invariants()?;
         let mut output = VerbOutput::default();
-        if driven.refused > 0 {
-            let (refused, lines) = (driven.refused, driven.lines);
+        if refused > 0 {
             let note = format!("lines rejected: {refused} of {lines}");
             output.notes.push(note);
         }

@@ -80,7 +80,7 @@ impl OnlineForecasts {
             jobs: present.iter().map(there).collect(),
             occupied: scheduler.occupied(),
         };
-        let fleet = scheduler.fleet().clone();
+        let fleet = scheduler.places().fleet().clone();
         let site = ForecastSite {
             types: (0..fleet.types().len() as u32).collect(),
             fleet,
@@ -125,7 +125,7 @@ impl OnlineForecasts {
 impl StartPredictor for OnlineForecasts {
     fn forecast(&mut self, scheduler: &Scheduler, job: &str) -> Result<[f64; 3], String> {
         let now = scheduler.now();
-        self.second = seconds_in(scheduler.fleet().time_unit()).unwrap_or(1.0);
+        self.second = seconds_in(scheduler.places().fleet().time_unit()).unwrap_or(1.0);
         self.at(now);
         let said = self.calibration.quantiles(&self.waits(scheduler, job)?);
         self.open.retain(|job, _| scheduler.knows(job));

@@ -1,5 +1,3 @@
-//! This module applies the policy to the state of the cluster.
-
 mod round;
 mod site;
 mod stage;
@@ -21,10 +19,9 @@ use synth_multiresource::artifact::Checked;
 use synth_operator::{JobTypes, Nodes, Operator, Resources, Timestamps, read_policy};
 
 pub struct Desk {
-    /// The additional data specifies whether the API has not yet answered a release.
-    ///
-    /// The id of a job is its uid, which may be followed by a `#`. If a job is found on other
-    /// servers, it is adopted there before it leaves the old ones, so that no other job can start.
+    /// The additional data specifies whether the API has not yet answered a release. The id of a
+    /// job is its uid. A `#` is added if it is found on other servers, because it is adopted there
+    /// before it leaves the old ones, so that no other job can start.
     pub operator: Operator<Uid, bool>,
     resources: Resources,
     types: JobTypes<Condition>,
@@ -51,7 +48,6 @@ impl Desk {
         Desk::of(policy, Some((&text, &name)), setup)
     }
 
-    /// Creates a desk from a policy and the digest of its file.
     pub fn of(
         policy: (Checked, String),
         file: Option<(&str, &str)>,
@@ -59,7 +55,7 @@ impl Desk {
     ) -> Result<Self, String> {
         let operator = Operator::new(policy, setup.seed, "which a gate cannot do")?;
         Ok(Desk {
-            resources: resources(operator.fleet().envelope(), &setup.resource)?,
+            resources: resources(operator.policy.workload().envelope(), &setup.resource)?,
             types: types(&operator.policy, file)?,
             operator,
             nodes: Nodes::default(),
@@ -116,7 +112,8 @@ impl Desk {
         let jobs = self.operator.jobs.values();
         self.operator.busy = jobs.flat_map(|own| &own.servers).copied().collect();
         for view in views {
-            self.compare(view, &nodes, round);
+            let on = nodes.get(view.work.uid()).map_or(&[][..], |own| own);
+            self.compare(view, on, round);
         }
         let jobs = &self.operator.jobs;
         let runs = |job: &Uid| jobs.get(job).is_some_and(|own| own.runs());
@@ -140,21 +137,15 @@ impl Desk {
                 && let Some((i, is_pending)) = self.operator.release(&job, servers, self.at.now)
             {
                 *is_pending = true;
-                self.release(view, Some(i), nodes, round);
+                round.releases.push(self.release(view, Some(i), nodes));
             }
         }
         round.decided = decided;
         Ok(())
     }
 
-    fn release(
-        &self,
-        view: &View<'_>,
-        job_type: Option<usize>,
-        nodes: Vec<String>,
-        round: &mut Round,
-    ) {
-        round.releases.push(Release {
+    fn release(&self, view: &View<'_>, job_type: Option<usize>, nodes: Vec<String>) -> Release {
+        Release {
             job: view.work.uid().clone(),
             called: view.work.called(),
             owners: view.gated(&self.setup.gate).cloned().collect(),
@@ -165,7 +156,7 @@ impl Desk {
                 nodes,
             },
             job_type,
-        });
+        }
     }
 }
 

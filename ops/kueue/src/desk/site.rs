@@ -1,5 +1,3 @@
-//! This module assigns nodes to servers and computes their use by others.
-
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -45,8 +43,7 @@ impl Desk {
         Ok(())
     }
 
-    /// Assigns a node to each server that does not have one, which is the first node by name that
-    /// is large enough. The largest servers are first.
+    /// Assigns the first large enough node by name to each server without one, largest ones first.
     fn assign(&mut self, machines: &HashMap<Uid, Machine>) {
         let places = self.operator.places();
         let mut nodes = self.nodes.of_servers().to_vec();
@@ -73,9 +70,8 @@ impl Desk {
 
     pub(super) fn closed(&mut self, machines: &HashMap<Uid, Machine>) -> Vec<String> {
         let closed = machines.iter().filter(|(_, own)| !own.is_open);
-        let closed = closed.map(|(name, _)| name);
-        let closed = closed.filter(|name| self.nodes.server(name).is_some());
-        let closed: BTreeSet<Uid> = closed.cloned().collect();
+        let closed = closed.filter(|(name, _)| self.nodes.server(name).is_some());
+        let closed: BTreeSet<Uid> = closed.map(|(name, _)| name.clone()).collect();
         let gone = closed.difference(&self.closed).map(|name| {
             format!("node {name} is unschedulable or not ready: no jobs are started there, and running jobs continue")
         });
@@ -86,8 +82,7 @@ impl Desk {
         notes
     }
 
-    /// Returns the amounts that `others` leave on each server. They are 0 if the node is closed or
-    /// is missing.
+    /// Returns the amounts that `others` leave on each server, 0 if its node is closed or missing.
     pub(super) fn left(
         &mut self,
         machines: &HashMap<Uid, Machine>,

@@ -1,5 +1,3 @@
-//! This module determines the stage of each job and reports its changes.
-
 use std::collections::HashMap;
 
 use super::round::{Concern, Round};
@@ -18,16 +16,10 @@ impl Desk {
         }
     }
 
-    pub(super) fn compare(
-        &mut self,
-        view: &View<'_>,
-        nodes: &HashMap<&Uid, Vec<&str>>,
-        round: &mut Round,
-    ) {
+    pub(super) fn compare(&mut self, view: &View<'_>, on: &[&str], round: &mut Round) {
         let uid = view.work.uid();
         let before = self.operator.stage(uid);
-        let on = nodes.get(uid).map_or(&[][..], |own| own);
-        let is = self.stage(view, before, on, round);
+        let is = self.stage(view, on, round);
         if let Some(Stage::Waiting(_)) = before
             && view.mark().is_none()
             && matches!(view.phase, Phase::Running | Phase::Foreign)
@@ -45,14 +37,9 @@ impl Desk {
         }
     }
 
-    fn stage(
-        &mut self,
-        view: &View<'_>,
-        before: Option<Stage>,
-        on: &[&str],
-        round: &mut Round,
-    ) -> Option<Stage> {
+    fn stage(&mut self, view: &View<'_>, on: &[&str], round: &mut Round) -> Option<Stage> {
         let (uid, now) = (view.work.uid(), self.at.now);
+        let before = self.operator.stage(uid);
         let lags = self.operator.jobs.get(uid).is_some_and(|own| {
             own.more || own.released.is_some_and(|released| now - released < LAG)
         });
@@ -80,7 +67,15 @@ impl Desk {
             Phase::Waiting => {
                 if let Err(why) = &typed {
                     round.untyped += 1;
-                    self.untyped(view, why, round);
+                    let is_left = self.setup.unknown == Unknown::Leave;
+                    let done = match is_left {
+                        true => "it stays gated (--unknown release would release such jobs)",
+                        false => "it is released immediately",
+                    };
+                    let text = format!("{}: {why}: {done}", view.work.called());
+                    if self.note_once(uid, Concern::NoType, text, round) && !is_left {
+                        round.releases.push(self.release(view, None, Vec::new()));
+                    }
                 }
                 typed.ok().map(Stage::Waiting)
             }
@@ -96,18 +91,15 @@ impl Desk {
         }
     }
 
-    /// Returns the type of a job, which is the type in the label `synth/type`, or the first type in
-    /// the file with a matching condition, or the cheapest type that covers the demand. If several
-    /// types have the same demand, the time limit is used. On one server the demand is the total of
-    /// the pods. In a fleet each pod needs a server, so the type must have at least as many servers
-    /// as the job has pods.
+    /// Returns the type in the label `synth/type`, or the first type in the file with a matching
+    /// condition, or the cheapest type that covers the demand. If several types have the same
+    /// demand, the time limit is used. On one server the demand is the total of the pods. In a
+    /// fleet each pod needs a server, so the type must have at least as many servers.
     pub fn find(&self, view: &View<'_>) -> Result<usize, String> {
+        let pods = view.work.pods.try_into().unwrap_or(u32::MAX);
         let (demand, pods) = match self.is_pooled() {
             true => (&view.work.all, 1),
-            false => (
-                &view.work.each,
-                view.work.pods.try_into().unwrap_or(u32::MAX),
-            ),
+            false => (&view.work.each, pods),
         };
         let units = self.resources.units(demand);
         if let Some(label) = view.label(TYPE) {
@@ -143,28 +135,14 @@ impl Desk {
         if let Some(known) = known {
             known.more = true;
             let nodes = view.mark().map_or(Vec::new(), |mark| mark.nodes.clone());
-            self.release(view, Some(i), nodes, round);
+            round.releases.push(self.release(view, Some(i), nodes));
         }
     }
 
     pub(super) fn is_pooled(&self) -> bool {
-        self.operator.fleet().is_one_server()
+        self.operator.policy.workload().is_one_server()
     }
 
-    fn untyped(&mut self, view: &View<'_>, why: &str, round: &mut Round) {
-        let is_left = self.setup.unknown == Unknown::Leave;
-        let done = match is_left {
-            true => "it stays gated (--unknown release would release such jobs)",
-            false => "it is released immediately",
-        };
-        let text = format!("{}: {why}: {done}", view.work.called());
-        let uid = view.work.uid();
-        if self.note_once(uid, Concern::NoType, text, round) && !is_left {
-            self.release(view, None, Vec::new(), round);
-        }
-    }
-
-    /// Adds a note that is only written once. Returns `true` if it is new.
     fn note_once(&mut self, uid: &Uid, concern: Concern, text: String, round: &mut Round) -> bool {
         let is_new = self.noted.insert(uid.clone(), concern) != Some(concern);
         if is_new {
@@ -181,8 +159,7 @@ impl Desk {
         Some(servers)
     }
 
-    /// Moves a running job to the servers of its pods, if all of its pods have nodes and the policy
-    /// did not choose them.
+    /// Moves a running job to the servers of its pods, if all have nodes and some are unexpected.
     fn move_to(&mut self, view: &View<'_>, i: usize, on: &[&str], round: &mut Round) {
         let uid = view.work.uid();
         if self.is_pooled() || (on.len() as u64) < view.work.pods {
@@ -208,8 +185,7 @@ impl Desk {
     }
 }
 
-/// Describes a job whose pods are on the nodes `on`. In a fleet it uses the servers of its pods and
-/// the servers in its mark.
+/// Describes a job with pods on the nodes `on`. It uses these servers and the servers in its mark.
 fn report<'a>(view: &View<'a>, on: &[&str], servers: &Nodes, at: Timestamps) -> JobReport<'a> {
     let work = view.work;
     let marked = view.mark().map_or(&[][..], |mark| &mark.nodes);

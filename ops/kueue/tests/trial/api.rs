@@ -1,5 +1,3 @@
-//! This module repeats requests until they are successful, and creates the initial objects.
-
 use std::fmt::Debug;
 use std::time::Duration;
 
@@ -63,7 +61,6 @@ where
     done(|| api.patch_status(name, &params, &patch)).await;
 }
 
-/// Replaces the gates of an object, if they are still `before`.
 pub async fn replace_gates(api: &Api<Job>, name: &str, before: Option<&str>, gates: &str) {
     let path = format!("/metadata/annotations/{}", GATES.replace('/', "~1"));
     let test = before.map(|own| json!({"op": "test", "path": path, "value": own}));
@@ -153,7 +150,6 @@ pub async fn kinds(client: &Client) {
     }
 }
 
-/// Creates a namespace and its nodes. Each node has eight GPUs and 64 cores.
 pub async fn site(client: &Client, name: &str, nodes: usize) {
     let namespaces: Api<Namespace> = Api::all(client.clone());
     let namespace = object(json!({"metadata": {"name": name}}));

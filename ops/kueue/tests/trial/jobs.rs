@@ -1,5 +1,3 @@
-//! The jobs of a trial are drawn from the workload of the policy.
-
 use std::time::Duration;
 
 use k8s_openapi::api::batch::v1::Job;
@@ -19,7 +17,6 @@ pub const TYPES: [(&str, usize, [i64; 2], f64); 3] = [
 ];
 pub const GATES: &str = "kueue.x-k8s.io/admission-gated-by";
 pub const OURS: &str = "synth/gate";
-/// The name of a gate that is removed by others.
 pub const OTHERS: &str = "other.example/gate";
 
 /// SplitMix64 (Steele et al. 2014).
@@ -85,7 +82,6 @@ pub fn plan(count: usize, seed: u64, all_at_once: bool) -> Vec<Planned> {
     (0..count).map(draw).collect()
 }
 
-/// Formats the jobs for the simulator.
 pub fn table(jobs: &[Planned]) -> String {
     let rows = jobs
         .iter()
@@ -114,9 +110,9 @@ impl Site {
     }
 }
 
-/// Submits each job at its arrival time. Every `beside`th job also has a gate of others. The gate
+/// Submits each job at its arrival time. Every `doubled`th job also has a gate of others. The gate
 /// of every `rewritten`th job is soon written in a different way that has the same meaning.
-pub async fn submit(site: Site, gated: bool, [beside, rewritten]: [usize; 2]) {
+pub async fn submit(site: Site, gated: bool, [doubled, rewritten]: [usize; 2]) {
     let (api, clock) = (site.objects::<Job>(), site.clock);
     let slots = std::sync::Arc::new(tokio::sync::Semaphore::new(16));
     for (i, own) in site.plan.into_iter().enumerate() {
@@ -126,7 +122,7 @@ pub async fn submit(site: Site, gated: bool, [beside, rewritten]: [usize; 2]) {
         tokio::spawn(async move {
             let (_, pods, demand, _) = TYPES[own.job_type];
             let is_nth = |n: usize| n > 0 && i % n == n - 1;
-            let gates = match (gated, is_nth(beside)) {
+            let gates = match (gated, is_nth(doubled)) {
                 (false, _) => json!({}),
                 (true, false) => json!({GATES: OURS}),
                 (true, true) => json!({GATES: format!("{OTHERS},{OURS}")}),

@@ -121,7 +121,6 @@ async fn main() {
     std::process::exit(i32::from(faults > 0));
 }
 
-/// Runs one site, and returns the report and the number of faults.
 async fn run(trial: Trial, site: Site) -> (String, usize) {
     let (is_strict, is_gated) = match site.name.as_str() {
         "strict" => (true, false),
@@ -201,7 +200,6 @@ fn late(stand_in: &StandIn) -> String {
     )
 }
 
-/// Returns a table of the waiting and response times of each type, in hours of the workload.
 fn table(plan: &[Planned], stand_in: &StandIn, hour: f64) -> String {
     let mut lines = format!(
         "{:<10} {:>5} {:>16} {:>12} {:>13} {:>17}\n",

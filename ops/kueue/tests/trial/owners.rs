@@ -100,7 +100,6 @@ where
     done(|| api.get(name)).await.and_then(|own| own.uid())
 }
 
-/// Repeats a request for half a minute.
 async fn found<T>(ask: impl AsyncFn() -> Option<T>) -> Option<T> {
     for _ in 0..300 {
         if let Some(found) = ask().await {

@@ -1,5 +1,3 @@
-//! This module starts and kills the processes of the controllers and the API server.
-
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
 use std::path::PathBuf;
@@ -20,7 +18,6 @@ pub struct Controllers {
     site: String,
     children: Vec<Child>,
     kills: usize,
-    /// The number of times that a replica has ended by itself.
     exits: usize,
     /// The time between each kill of the leader and the first action of another replica \[s\].
     takeovers: Vec<f64>,
@@ -159,7 +156,6 @@ impl Controllers {
         format!("refused requests, by code:{}\n", counts.collect::<String>())
     }
 
-    /// Returns the lines in the metrics of a replica that contain one of these words.
     pub fn metrics(&self, n: usize, words: &[&str]) -> Vec<String> {
         let url = format!("http://{}/metrics", self.address(n));
         let metrics = Command::new("curl")
@@ -231,7 +227,6 @@ impl Server {
         }
     }
 
-    /// Starts the server again if it was just killed or stopped.
     pub async fn back(&self) {
         self.signal("-CONT");
         if !self.signal("-0") {

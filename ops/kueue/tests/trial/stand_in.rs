@@ -43,7 +43,7 @@ pub struct StandIn {
     /// Whether quota is reserved in order (StrictFIFO) or for the oldest job that fits.
     is_strict: bool,
     pub seen: HashMap<usize, Seen>,
-    /// The number of free GPUs and cores of each node.
+    /// The free GPUs and cores of each node.
     free: Vec<[i64; 2]>,
 }
 
@@ -111,7 +111,6 @@ impl StandIn {
         self.seen.len() == self.site.plan.len() && self.seen.values().all(|own| own.ended.is_some())
     }
 
-    /// Creates the Workload of a new Job, and copies its current gates.
     fn look(&mut self, job: &Job) {
         let (Some(name), now) = (job.metadata.name.clone(), self.now()) else {
             return;
@@ -232,7 +231,6 @@ impl StandIn {
         });
     }
 
-    /// Evicts a running job. The job is then waiting without a gate.
     fn evict(&mut self, i: usize) {
         self.vacate(i);
         if let Some(own) = self.seen.get_mut(&i) {

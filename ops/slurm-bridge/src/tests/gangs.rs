@@ -1,10 +1,8 @@
-//! These tests run jobs with several nodes.
-
 use super::{SERVER, amounts, fleet, job, map};
-use crate::journal::{Journal, JournalRecord};
+use crate::journal::{self, JournalRecord};
 use crate::setup::Setup;
 use crate::survey::without_type;
-use crate::types::Untyped;
+use crate::types::untyped;
 use crate::watch::Watch;
 use std::time::Instant;
 use synth_make::synthesis::{Analysed, SynthesisOptions, SynthesisOutcome};
@@ -38,10 +36,10 @@ fn gangs_get_the_cheapest_type_with_enough_nodes() {
     assert_eq!(of([2, 2], 20, 14), Ok(1));
     assert_eq!(of([2, 2], 21, 14), Ok(2), "one node needs 11");
     assert_eq!((of([3, 3], 3, 3), of([4, 4], 80, 56)), (Ok(2), Ok(2)));
-    assert_eq!(of([5, 5], 5, 5), Err(Untyped::GANG));
-    assert_eq!(of([2, 2], 42, 2), Err(Untyped::GANG));
+    assert_eq!(of([5, 5], 5, 5), Err(untyped::GANG));
+    assert_eq!(of([2, 2], 42, 2), Err(untyped::GANG));
     // No type with one node fits, but if Slurm can choose the number of nodes, another type fits.
-    assert_eq!(of([1, 1], 20, 2), Err(Untyped::DEMAND));
+    assert_eq!(of([1, 1], 20, 2), Err(untyped::DEMAND));
     assert_eq!(of([1, 2], 20, 2), Ok(1));
     let per_node = |memory_gib: u64| {
         types.find(&QueueRow {
@@ -55,28 +53,24 @@ fn gangs_get_the_cheapest_type_with_enough_nodes() {
     assert_eq!(types.find(&exclusive), Ok(2));
     let mut alone = job(1, 1);
     alone.is_exclusive = true;
-    assert_eq!(types.find(&alone), Err(Untyped::EXCLUSIVE));
+    assert_eq!(types.find(&alone), Err(untyped::EXCLUSIVE));
     let text =
         format!("{nodes}\ntypes: [{{name: four, match: [{{qos: \"n*\"}}]}}, {{name: small}}]");
     let rules = map(GANGS, &text).unwrap();
     assert_eq!(rules.find(&gang([2, 2], 2, 2)), Ok(2));
     assert_eq!(rules.find(&gang([1, 1], 1, 1)), Ok(0));
-    let is_taken = map(
-        &GANGS.replace(
-            "nodes: 4, demand: {cpu: 20, memory: 14}",
-            "nodes: 3, demand: {cpu: 10, memory: 7}",
-        ),
-        nodes,
-    )
-    .is_ok();
-    assert!(is_taken);
+    let (four, three) = (
+        "nodes: 4, demand: {cpu: 20, memory: 14}",
+        "nodes: 3, demand: {cpu: 10, memory: 7}",
+    );
+    assert!(map(&GANGS.replace(four, three), nodes).is_ok());
     let one = map(SERVER, "").unwrap();
-    assert_eq!(one.find(&gang([2, 2], 2, 2)), Err(Untyped::ONE_SERVER));
+    assert_eq!(one.find(&gang([2, 2], 2, 2)), Err(untyped::ONE_SERVER));
     let mut pool = one;
     pool.is_pooled = true;
     let found = pool.find(&gang([2, 2], 8, 1));
     assert_eq!(found, Ok(3), "all nodes are one server");
-    assert_eq!(pool.find(&gang([2, 2], 21, 1)), Err(Untyped::DEMAND));
+    assert_eq!(pool.find(&gang([2, 2], 21, 1)), Err(untyped::DEMAND));
 }
 
 #[derive(clap::Parser)]
@@ -120,7 +114,6 @@ fn table(rows: &[&QueueRow]) -> SlurmQueue {
     }
 }
 
-/// After a restart, the nodes of the job are known to Slurm, but the job is still recognized.
 #[test]
 fn gangs_are_placed_and_recognized_after_a_restart() {
     let mut first = watch();
@@ -138,7 +131,7 @@ fn gangs_are_placed_and_recognized_after_a_restart() {
     let mut named = three.clone();
     named.names_nodes = true;
     assert_eq!(first.find(&named), Ok(2));
-    assert_eq!(watch().find(&named), Err(Untyped::OWN_NODES));
+    assert_eq!(watch().find(&named), Err(untyped::OWN_NODES));
 
     // For another bridge, the job is placed by the journal at first, and later by its nodes.
     let mut next = watch();
@@ -160,12 +153,9 @@ fn gangs_are_placed_and_recognized_after_a_restart() {
         ("18".parse().unwrap(), JobState::Running, Hold::None);
     other.node_list = "n1".into();
     let found = told(&mut last, &[&other, &runs]);
-    let adopted = found
-        .iter()
-        .find(|line| line.adopt.as_deref() == Some("four"))
-        .unwrap();
-    // The fourth server is idle.
-    assert_eq!(adopted.servers, ["node/2", "node/3", "node/4", "node/5"]);
+    let is_gang = |line: &&Line| line.adopt.as_deref() == Some("four");
+    let adopted = found.iter().find(is_gang).unwrap();
+    assert_eq!(adopted.servers, servers, "the fourth server is idle");
     let elsewhere = QueueRow {
         node_list: "n[2-3],x".into(),
         ..runs
@@ -212,13 +202,12 @@ fn journals_record_placed_jobs() {
         ],
         ..Round::default()
     };
-    let mut journal = Journal::open(&file).unwrap();
-    assert!(journal.before.placed.is_empty());
-    let found = journal.write(&JournalRecord::Round(Round::default()));
-    let is_written = found.is_none();
-    assert!(is_written);
-    assert!(journal.write(&JournalRecord::Round(round)).is_none());
-    let placed = Journal::open(&file).unwrap().before.placed;
+    let (mut written, before) = journal::open(&file).unwrap();
+    assert!(before.placed.is_empty());
+    for round in [Round::default(), round] {
+        journal::write(&mut written, &JournalRecord::Round(round)).unwrap();
+    }
+    let placed = journal::open(&file).unwrap().1.placed;
     assert_eq!(placed.len(), 2);
     let servers = |key: &str| placed[&key.parse().unwrap()].servers();
     assert_eq!(servers("17@5"), ["node/1", "node/2"]);

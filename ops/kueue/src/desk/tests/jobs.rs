@@ -113,18 +113,14 @@ fn releases_all_pods_of_a_group() {
     let (p, q) = (pod("p", gated()), pod("q", gated()));
     let owners = vec![p.own.clone(), q.own.clone()];
     scene.cluster.works.get_mut("a").unwrap().owners = owners;
-    scene
-        .cluster
-        .owners
-        .extend([("p".into(), p), ("q".into(), q)]);
+    let pods = [("p".into(), p), ("q".into(), q)];
+    scene.cluster.owners.extend(pods);
     let at = |now: f64| Timestamps { now, wall: 0 };
     let round = scene.desk.look(&scene.cluster, at(1.0));
     assert_eq!(round.releases[0].owners.len(), 2);
     // The second request failed, so only the first pod has lost its gate.
-    scene
-        .cluster
-        .owners
-        .insert("p".into(), pod("p", marked(&[])));
+    let marked = pod("p", marked(&[]));
+    scene.cluster.owners.insert("p".into(), marked);
     scene.desk.released(&"a".into(), false);
     let round = scene.desk.look(&scene.cluster, at(2.0));
     assert_eq!(round.releases.len(), 1);
@@ -173,31 +169,16 @@ fn files_assign_types_by_conditions() {
     let owner: &str = "o-labelled";
     scene.cluster.owners.get_mut(owner).unwrap().labels =
         [("stage".to_owned(), "training".to_owned())].into();
-    let types: Vec<Option<usize>> = names
-        .iter()
-        .map(|name| {
-            scene
-                .desk
-                .find(&View::new(
-                    &scene.cluster.works[*name],
-                    &scene.cluster.owners,
-                    GATE,
-                ))
-                .ok()
-        })
-        .collect();
+    let Cluster { works, owners, .. } = &scene.cluster;
+    let of = |name: &str| scene.desk.find(&View::new(&works[name], owners, GATE));
     assert_eq!(
-        types,
+        names.map(|name| of(name).ok()),
         [Some(2), Some(2), Some(0), None],
         "the last one demands more than type-1"
     );
-    let refused = |file: &str| {
-        Desk::of(policy("first-fit"), Some((file, "types.yaml")), &setup)
-            .err()
-            .unwrap()
-    };
-    assert!(refused("types: [{name: type-4}]\n").contains("the policy has no type `type-4`"));
-    let why = refused("types: [{name: type-1, match: [{time_limit: {above: soon}}]}]\n");
+    let file = "types: [{name: type-1, match: [{time_limit: {above: soon}}]}]\n";
+    let refused = Desk::of(policy("first-fit"), Some((file, "types.yaml")), &setup);
+    let why = refused.err().unwrap();
     assert!(
         why.contains("`soon` is not a duration") && why.contains("types.yaml:1:"),
         "{why}"

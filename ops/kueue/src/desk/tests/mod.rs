@@ -1,5 +1,3 @@
-//! These tests use a cluster that is written by hand, without an API or a clock.
-
 #![allow(clippy::unwrap_used)]
 
 mod jobs;

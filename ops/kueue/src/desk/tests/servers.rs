@@ -39,15 +39,8 @@ fn jobs_without_capacity_do_not_block_others() {
     scene.job("a", gated(), &[], (1, json!({"cpu": 3, "memory": "6Gi"})));
     scene.job("b", gated(), &[], wide());
     assert_eq!(scene.released(), ["a"]);
-    assert!(
-        scene
-            .desk
-            .operator
-            .scheduler
-            .waits("b")
-            .unwrap()
-            .lacks_capacity
-    );
+    let waits = scene.desk.operator.scheduler.waits("b");
+    assert!(waits.unwrap().lacks_capacity);
 }
 
 #[test]
@@ -69,19 +62,12 @@ fn gangs_start_on_whole_servers() {
     scene.desk.check(&scene.cluster).unwrap();
     scene.gang("g", gated(), &[]);
     scene.gang("h", gated(), &[]);
-    let round = scene
-        .desk
-        .look(&scene.cluster, Timestamps { now: 1.0, wall: 0 });
-    scene.now = 1.0;
+    let at = Timestamps { now: 1.0, wall: 0 };
+    let round = scene.desk.look(&scene.cluster, at);
     assert_eq!(round.releases.len(), 1, "four servers, three for each gang");
-    assert_eq!(round.releases[0].mark.nodes.len(), 3);
-    assert!(
-        round.releases[0]
-            .mark
-            .nodes
-            .iter()
-            .all(|node| node.starts_with("big"))
-    );
+    let nodes = &round.releases[0].mark.nodes;
+    assert_eq!(nodes.len(), 3);
+    assert!(nodes.iter().all(|node| node.starts_with("big")));
 }
 
 #[test]

@@ -28,7 +28,6 @@ const FLEET: &str = "{kind: multiresource, time_unit: s,
   {name: small, demand: {cpu: 1}, arrival_rate: 1, mean_size: 2},
   {name: big, demand: {cpu: 16}, arrival_rate: .05, mean_size: 2}]}";
 
-/// Writes `policy.json` to a new folder.
 pub(crate) fn policy_folder(workload: &str, options: &str) -> Folder {
     let folder = Folder::new();
     write_policy(&folder, workload, options);

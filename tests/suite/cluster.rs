@@ -115,7 +115,6 @@ impl Cluster {
         }
     }
 
-    /// Installs a script, which holds or orders new jobs.
     pub(crate) fn install_lua(&self, text: &str) {
         static LATER: AtomicU64 = AtomicU64::new(0);
         let lua = self.configuration().with_file_name("job_submit.lua");

@@ -334,7 +334,6 @@ pub(crate) fn claimed_value(artifact: &Value, quantity: &str) -> f64 {
     claim(artifact, quantity)["value"].as_f64().unwrap()
 }
 
-/// Returns a type of jobs that use CPUs.
 pub(crate) fn job_type(name: &str, cpus: u32, rate: impl Display, mean: impl Display) -> String {
     let times = format!("arrival_rate: {rate}, mean_size: {mean}");
     format!("{{name: {name}, demand: {{cpu: {cpus}}}, {times}}}\n")
@@ -383,7 +382,6 @@ impl Folder {
         file
     }
 
-    /// Returns the paths of several files.
     pub(crate) fn paths<const N: usize>(&self, names: [&str; N]) -> [String; N] {
         names.map(|name| self.path_string(name))
     }

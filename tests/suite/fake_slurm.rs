@@ -44,7 +44,6 @@ esac";
         self.folder.path()
     }
 
-    /// Returns a command of the program that uses the fake commands.
     pub(crate) fn command(&self, typed: &str) -> Command {
         let mut command = crate::common::command(typed);
         command.env("PATH", path_with(self.folder()));

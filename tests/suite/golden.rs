@@ -48,7 +48,6 @@ fn compare(path: &str, one: &Value, other: &Value, differences: &mut Vec<String>
     }
 }
 
-/// Compares the number that was recorded with another number.
 pub(crate) fn is_near(recorded: Option<f64>, found: Option<f64>) -> bool {
     let pair = recorded.zip(found);
     pair.is_some_and(|(a, b)| (a - b).abs() <= ROUNDING * a.abs())

@@ -455,7 +455,6 @@ fn net_changes(step: &Step) -> [Vec<u64>; 2] {
     ]
 }
 
-/// If the adopted jobs exceed the capacity, they are counted as use by others.
 #[test]
 fn adopted_jobs_above_the_capacity_are_counted_as_others() {
     let policy = policy("first-fit");

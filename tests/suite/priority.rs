@@ -109,7 +109,6 @@ impl Site {
         assert!(released.status.success());
     }
 
-    /// Returns the ids of the jobs in a state, such as `R`.
     fn jobs_in(&self, state: &str) -> String {
         self.cluster.run(&format!("squeue -h -t {state}"))
     }

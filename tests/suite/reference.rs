@@ -218,7 +218,7 @@ fn response_times_match_the_reference() {
     }
 }
 
-/// The corrected version of Remark 7: `0 ≤ E_U[Q] ≤ β − 1`.
+/// The corrected version of Remark 7 is `0 ≤ E_U[Q] ≤ β − 1`.
 #[test]
 fn relative_completions_are_a_bound_for_the_mean() {
     for case in cases() {

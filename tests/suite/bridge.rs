@@ -288,7 +288,7 @@ fn allows_one_bridge_for_each_partition_and_opens_the_gate_at_the_end() {
     cluster.wait("the gate is open", || cluster.row("synth", &held).is_none());
 }
 
-/// The bridge and the controller are killed while jobs arrive. In the end, no job may be held.
+/// This test kills the bridge and the controller while jobs arrive. At the end, no job may be held.
 #[test]
 #[ignore = "this test must run alone because the nodes do not respond in time if other tests are running; see `.ci/run`"]
 fn crashes_leave_no_job_held() {

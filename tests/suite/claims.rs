@@ -125,7 +125,7 @@ fn claims_are_confirmed_on_other_models() {
     }
 }
 
-/// The rare type is one job in ten thousand. The checker must find the same means.
+/// Only one of ten thousand jobs has the rare type. The checker must find the same means.
 #[test]
 fn a_rare_type_has_exact_means() {
     let jobs = "{name: common, demand: {cpu: 3, gpu: 1}, arrival_rate: 3, mean_size: 1}

@@ -61,7 +61,7 @@ fn a_chain_with_equal_states_is_equivalent_to_a_loop() {
         let one = analysed(TWO, &format!("{options} --switching-rate .04"));
         let other = analysed(twice, options);
         assert!(other["policy"]["msr"]["rates"].is_array());
-        // A longer chain has fewer percentiles because the effort is limited.
+        // The longer chain has fewer percentiles because there is a limit on the effort.
         let keys = ["quantity", "type", "at"];
         for a in claims(&other) {
             let is_same = |b: &&Value| keys.iter().all(|key| a[key] == b[key]);

@@ -17,7 +17,8 @@ pub(crate) struct FakeSlurm {
 }
 
 impl FakeSlurm {
-    /// Creates a partition `synth` without jobs. It has the node n1 with 20 CPUs and 15000 MiB.
+    /// Creates a partition that is called `synth` and has no jobs. It has the node n1 with 20 CPUs
+    /// and 15000 MiB.
     pub(crate) fn new() -> Self {
         let folder = TempDir::new().unwrap();
         let command = in_root("tests/fake/command");

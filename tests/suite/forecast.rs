@@ -134,7 +134,8 @@ fn each_waiting_job_has_a_forecast_or_a_reason() {
 const ONE: &str = "kind: multiresource\ntime_unit: min\nserver: {capacity: {cpu: 20}}\n\
     jobs: [{name: all, demand: {cpu: 20}, arrival_rate: .05, mean_size: 10}]\n";
 
-/// Returns jobs of ten minutes in sequence, and three jobs that arrive at time 300.
+/// Returns events of jobs that run for ten minutes, one after the other, and of three jobs that
+/// arrive at time 300.
 fn lines(count: u32) -> Vec<String> {
     let each = (0..count).flat_map(|n| {
         let t = 12 * n;

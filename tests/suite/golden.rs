@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::common::*;
 
-/// The math functions of other machines may round differently.
+/// The math functions may return slightly different results on other machines.
 const ROUNDING: f64 = 1e-9;
 
 fn written(typed: &str) -> Value {

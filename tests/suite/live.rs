@@ -486,7 +486,7 @@ fn adopted_jobs_above_the_capacity_are_counted_as_others() {
         ..Line::default()
     };
     assert!(scheduler.tell(&arrive).unwrap().start.is_empty());
-    // Before there is free capacity, two more jobs must end.
+    // Two more jobs must end before there is enough free capacity.
     for n in 0..2 {
         let decided = scheduler.tell(&leave(n, 3.0)).unwrap();
         assert!(decided.start.is_empty(), "{n}");

@@ -2,7 +2,7 @@
 
 use crate::common::*;
 
-/// Another solver checks the optimum in `python/tests/test_program.py`.
+/// The optimum is compared with the result of another solver in `python/tests/test_program.py`.
 #[test]
 fn every_entry_is_a_number() {
     for model in ["section7", "fleet", "gangs", "four_types"] {

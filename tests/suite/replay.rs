@@ -28,7 +28,8 @@ fn files() -> (Folder, String, String) {
     (folder, log, types)
 }
 
-/// Computed by hand: two jobs of 10 s start at time 0 and use their processors until 10.9.
+/// The expected values were computed by hand. Two jobs of 10 s start at time 0 and use their
+/// processors until 10.9.
 #[test]
 fn the_start_latency_is_used_in_all_replays() {
     let (folder, log, _) = files();
@@ -76,7 +77,7 @@ fn replays_a_log_and_reports_each_job() {
     let jobs = folder.path_string("jobs.csv");
     let run = run_ok!("replay {log} --policies first-fit --measure all --jobs {jobs}");
     let printed = stdout(&run);
-    // The total is 27 s for five jobs, and three of them waited.
+    // The five jobs waited for 27 s in total, and two of them did not wait.
     assert_contains(&printed, "5.400");
     assert_contains(&printed, "The log is too short");
     assert_contains(&printed, "5 jobs with 3 distinct demands");
@@ -142,7 +143,8 @@ fn reports_logs_that_cannot_be_replayed() {
     assert_contains(&all_output(&run), "any type: one job");
 }
 
-/// Computed by hand: the second job waited 5 s for the first one, and the third job waited 1 s.
+/// The expected values were computed by hand. The second job waited 5 s for the first one, and the
+/// third job waited 1 s.
 #[test]
 fn compares_the_replay_with_the_recorded_schedule() {
     let folder = Folder::new();
@@ -194,7 +196,8 @@ fn compares_the_replay_with_the_recorded_schedule() {
 fn a_fit_reports_waits_that_differ_from_the_log() {
     let folder = Folder::new();
     let report = folder.path_string("report.json");
-    // No arrival process can describe a rate that is ten times as high for only six hours.
+    // There is no arrival process that can describe a rate that is ten times as high for only six
+    // hours.
     let mut table = String::from("time,size,cpu\n");
     let (mut now, day) = (0, 86_400);
     for n in 0.. {

@@ -66,7 +66,7 @@ fn pages_are_readable_at_each_width_and_color_scheme() {
         "compare models/section7.yaml --policies first-fit,max-weight --loads .5,.7 --events 2e5",
         "replay models/traces/cluster.swf --policies easy,first-fit,most-servers-first",
     ] {
-        run_ok(&format!("{question} --html {page}"));
+        run_ok!("{question} --html {page}");
         let text = String::from_utf8(folder.bytes("page.html")).unwrap();
         let probe = folder.write(
             "probe.html",

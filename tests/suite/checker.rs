@@ -2,7 +2,6 @@
 
 use crate::common::*;
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
 
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -15,12 +14,8 @@ use synth::multiresource::workload::{Fleet, Workload};
 
 const PREEMPTIONS: [Preemption; 3] = [Preemption::None, Preemption::Full, Preemption::Setup];
 
-fn here(path: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
-}
-
 fn policy(file: &str) -> String {
-    std::fs::read_to_string(here("tests/corpus/policies").join(file)).unwrap()
+    read_text(format!("tests/corpus/policies/{file}"))
 }
 
 fn valid() -> Artifact {
@@ -62,7 +57,7 @@ fn rejects_each_invalid_policy_of_the_corpus() {
 #[test]
 fn lists_each_policy_of_the_corpus_in_the_table() {
     let listed: BTreeSet<String> = expected().into_iter().map(|[file, ..]| file).collect();
-    let files = std::fs::read_dir(here("tests/corpus/policies")).unwrap();
+    let files = std::fs::read_dir(in_root("tests/corpus/policies")).unwrap();
     let names = files.map(|entry| entry.unwrap().file_name().into_string().unwrap());
     let present = names.filter(|n| n.ends_with(".json") && n != "valid.json");
     let present: BTreeSet<String> = present.collect();
@@ -122,20 +117,11 @@ fn rejects_nan_and_infinite_numbers() {
 /// Eight types must be exchanged at the same time, which gives too many states to list them.
 #[test]
 fn reports_a_concurrent_route_that_is_too_large_for_a_claim() {
-    let mut text =
-        String::from("kind: multiresource\ntime_unit: s\nserver: {capacity: {cpu: 160}}\njobs:\n");
-    for i in 0..16 {
-        text += &format!("  - {{name: t{i}, demand: {{cpu: 1}}, arrival_rate: 5, mean_size: 1}}\n");
-    }
-    let workload = Workload::parse(&text, "t.yaml").unwrap().workload;
+    let jobs = (0..16).map(|i| job_type(&format!("t{i}"), 1, 5, 1));
+    let workload = parsed_workload("server: {capacity: {cpu: 160}}", &jobs.collect::<String>());
     let mut artifact = synthesize_if_stable(&workload, Preemption::None, None, 1e-9).unwrap();
-    let half = |first: bool| {
-        (0..16)
-            .map(|i| if (i < 8) == first { 20 } else { 0 })
-            .collect::<Vec<u32>>()
-    };
     let policy = msr(&mut artifact);
-    policy.schedules = vec![half(true), half(false)];
+    policy.schedules = vec![[[20; 8], [0; 8]].concat(), [[0; 8], [20; 8]].concat()];
     policy.weights = vec![0.5, 0.5];
     policy.order = vec![0, 1];
     policy.route = Route::ALL[1];
@@ -150,7 +136,7 @@ fn reports_a_concurrent_route_that_is_too_large_for_a_claim() {
 #[test]
 fn reports_the_differences_between_workloads() {
     let artifact = valid();
-    let text = std::fs::read_to_string(here("models/section7.yaml")).unwrap();
+    let text = read_text("models/section7.yaml");
     let against = |from: &str, to: &str| -> Vec<String> {
         assert_contains(&text, from);
         let changed = text.replace(from, to);
@@ -182,23 +168,16 @@ fn the_order_of_types_is_part_of_the_workload() {
 /// other distributions.
 #[test]
 fn rejects_exact_methods_for_other_distributions() {
-    let text = "kind: multiresource\ntime_unit: s\nserver: {capacity: {cpu: 2}}\njobs:\n  \
-        - {name: a, demand: {cpu: 1}, arrivals: {process: batches, rate: .2, sizes: [2]}, mean_size: 1}\n  \
-        - {name: b, demand: {cpu: 2}, arrival_rate: .2, size: {law: lognormal, mean: 1, scv: 2}}\n  \
-        - {name: c, demand: {cpu: 2}, arrival_rate: .1, mean_size: 1}\n";
-    let workload = Workload::parse(text, "t.yaml").unwrap().workload;
+    let jobs = "{name: a, demand: {cpu: 1}, arrivals: {process: batches, rate: .2, sizes: [2]}, mean_size: 1}
+        {name: b, demand: {cpu: 2}, arrival_rate: .2, size: {law: lognormal, mean: 1, scv: 2}}
+        {name: c, demand: {cpu: 2}, arrival_rate: .1, mean_size: 1}";
+    let workload = parsed_workload("server: {capacity: {cpu: 2}}", jobs);
     let artifact = synthesize_if_stable(&workload, Preemption::Full, None, 1.0).unwrap();
     artifact.check().unwrap();
     // These claims are approximate because the workload does not meet the assumptions.
     let is_approximate = |claim: &Claim| {
-        let kind = claim.job_type.as_deref();
-        unmet(
-            &claim.holds_for,
-            kind,
-            &workload,
-            artifact.policy.preempts(),
-        )
-        .any()
+        let (kind, preempts) = (claim.job_type.as_deref(), artifact.policy.preempts());
+        unmet(&claim.holds_for, kind, &workload, preempts).any()
     };
     let means = artifact.claims.iter();
     let means = means.filter(|c| c.quantity == Quantity::MeanNumber);
@@ -213,12 +192,8 @@ fn rejects_exact_methods_for_other_distributions() {
     ];
     for (n, forgery) in forgeries.into_iter().enumerate() {
         let mut forged = artifact.clone();
-        let mean = |c: &Claim| c.quantity == Quantity::MeanNumber && c.job_type.is_some();
-        forged
-            .claims
-            .iter_mut()
-            .filter(|c| mean(c))
-            .for_each(forgery);
+        let mean = |c: &&mut Claim| c.quantity == Quantity::MeanNumber && c.job_type.is_some();
+        forged.claims.iter_mut().filter(mean).for_each(forgery);
         let findings = forged.check().unwrap_err();
         let found = findings.iter().filter(|f| f.path.ends_with("holds_for"));
         assert_eq!(found.count(), 3, "{n}: {findings:#?}");
@@ -261,10 +236,8 @@ fn policies_for_the_models_are_valid() {
         };
         for preemption in PREEMPTIONS {
             let artifact = synthesize_if_stable(workload, preemption, None, 0.01).unwrap();
-            found.extend(disagreements(
-                &artifact,
-                &format!("{} {preemption:?}", path.display()),
-            ));
+            let what = format!("{} {preemption:?}", path.display());
+            found.extend(disagreements(&artifact, &what));
         }
     }
     assert!(found.is_empty(), "{found:#?}");
@@ -286,21 +259,15 @@ fn random_workload(rng: &mut Xoshiro256PlusPlus) -> Workload {
         demand[0] = demand[0].max(1);
         let size = 10_f64.powf(rng.random_range(-2.0..2.0));
         let load: f64 = rng.random_range(0.01..1.0);
-        jobs += &format!(
-            "  - {{name: t{i}, demand: {{{}}}, arrival_rate: {:.6}, mean_size: {size:.6}}}\n",
-            listed(&demand),
-            load / size
-        );
+        let (demand, rate) = (listed(&demand), load / size);
+        let times = format!("arrival_rate: {rate:.6}, mean_size: {size:.6}");
+        jobs += &format!("{{name: t{i}, demand: {{{demand}}}, {times}}}\n");
     }
-    let text = format!(
-        "kind: multiresource\ntime_unit: s\nserver: {{capacity: {{{}}}}}\njobs:\n{jobs}",
-        listed(&capacity)
-    );
-    let workload = Workload::parse(&text, "random.yaml").unwrap().workload;
+    let server = format!("server: {{capacity: {{{}}}}}", listed(&capacity));
+    let workload = parsed_workload(&server, &jobs);
     let fluid = synth::multiresource::schedule::fluid_bound(&workload);
-    workload
-        .scaled(rng.random_range(0.2..0.95) / fluid)
-        .unwrap()
+    let load = rng.random_range(0.2..0.95);
+    workload.scaled(load / fluid).unwrap()
 }
 
 /// Returns a random workload with the same rates and means, but with random distributions.
@@ -309,8 +276,7 @@ fn random_distributions(rng: &mut Xoshiro256PlusPlus) -> Workload {
     let capacity = plain.resources().iter();
     let capacity = capacity.map(|own| format!("{}: {}", own.name(), own.capacity()));
     let capacity = capacity.collect::<Vec<_>>().join(", ");
-    let mut text =
-        format!("kind: multiresource\ntime_unit: s\nserver: {{capacity: {{{capacity}}}}}\njobs:\n");
+    let mut jobs = String::new();
     for kind in plain.types() {
         let demand = kind.demand().iter().enumerate();
         let demand: Vec<String> = demand.map(|(j, d)| format!("r{j}: {d}")).collect();
@@ -319,38 +285,34 @@ fn random_distributions(rng: &mut Xoshiro256PlusPlus) -> Workload {
             0 => format!("{{law: deterministic, mean: {mean}}}"),
             1 => format!("{{law: lognormal, mean: {mean}, scv: 3}}"),
             2 => format!("{{law: weibull, mean: {mean}, scv: .4}}"),
-            3 => format!(
-                "{{law: pareto, shape: 1.5, low: {mean}, high: {}}}",
-                1.5 * mean
-            ),
-            4 => format!(
-                "{{law: empirical, values: [{}, {}]}}",
-                0.5 * mean,
-                1.5 * mean
-            ),
+            3 => {
+                let high = 1.5 * mean;
+                format!("{{law: pareto, shape: 1.5, low: {mean}, high: {high}}}")
+            }
+            4 => {
+                let values = [0.5 * mean, 1.5 * mean];
+                format!("{{law: empirical, values: {values:?}}}")
+            }
             5 => format!("{{law: erlang, stages: 2, mean: {mean}}}"),
             _ => format!("{{law: exponential, mean: {mean}}}"),
         };
         let arrivals = match rng.random_range(0..5) {
-            0 => format!(
-                "{{process: renewal, interarrival: {}}}",
-                law(rng, 1.0 / rate)
-            ),
+            0 => {
+                let law = law(rng, 1.0 / rate);
+                format!("{{process: renewal, interarrival: {law}}}")
+            }
             1 => format!("{{process: batches, rate: {}, sizes: [1, 3]}}", 0.5 * rate),
-            2 => format!(
-                "{{process: markov-modulated, rates: [0, {}], switching: [[0, 1], [1, 0]]}}",
-                2.0 * rate
-            ),
+            2 => {
+                let rates = format!("rates: [0, {}], switching: [[0, 1], [1, 0]]", 2.0 * rate);
+                format!("{{process: markov-modulated, {rates}}}")
+            }
             _ => format!("{{process: poisson, rate: {rate}}}"),
         };
-        text += &format!(
-            "  - {{name: {}, demand: {{{}}}, arrivals: {arrivals}, size: {}}}\n",
-            kind.name(),
-            demand.join(", "),
-            law(rng, mean)
-        );
+        let (name, demand, size) = (kind.name(), demand.join(", "), law(rng, mean));
+        let times = format!("arrivals: {arrivals}, size: {size}");
+        jobs += &format!("{{name: {name}, demand: {{{demand}}}, {times}}}\n");
     }
-    Workload::parse(&text, "laws.yaml").unwrap().workload
+    parsed_workload(&format!("server: {{capacity: {{{capacity}}}}}"), &jobs)
 }
 
 fn found_in_random_policies(
@@ -374,10 +336,7 @@ fn found_in_random_policies(
         }
     }
     assert!(found.is_empty(), "{found:#?}");
-    assert!(
-        checked >= least,
-        "only {checked} of the workloads could be stabilized"
-    );
+    assert!(checked >= least, "only {checked} policies");
 }
 
 #[test]
@@ -393,9 +352,7 @@ fn proven_instance(class: &str, types: usize, seed: u64) -> Artifact {
     let workload = Workload::parse(&document, class).unwrap().workload;
     let mut options = SynthesisOptions::new(Preemption::Full);
     options.effort = 1e-9;
-    let SynthesisOutcome::Policy(synthesis) = synthesize(&workload, &options).unwrap() else {
-        panic!("{class} {seed}");
-    };
+    let synthesis = expect_policy(synthesize(&workload, &options).unwrap());
     assert!(synthesis.artifact.evidence.proven, "{class} {seed}");
     synthesis.artifact
 }

@@ -2,29 +2,21 @@
 //! and must never panic.
 
 use crate::common::*;
-use std::path::Path;
 
 use serde_json::{Value, json};
 use synth::multiresource::artifact::{Admission, Drain, Preemption, Route};
-use synth::multiresource::synthesis::{SynthesisOptions, SynthesisOutcome, synthesize};
-use synth::multiresource::workload::{Fleet, Workload};
+use synth::multiresource::synthesis::{SynthesisOptions, synthesize};
+use synth::multiresource::workload::Fleet;
 use synth::number::Decimal;
 
 /// Words that can be used in artifacts, so that the document can still be parsed.
-const WORDS: [&str; 12] = [
-    "none",
-    "setup",
-    "full",
-    "sequential",
-    "concurrent",
-    "eager",
-    "late",
-    "phantom",
-    "release",
-    "first-fit",
-    "exact-renewal-reward",
-    "mean_schedule",
-];
+const WORDS: &str = "none setup full sequential concurrent eager late phantom release first-fit \
+    exact-renewal-reward mean_schedule";
+
+const SEQUENTIAL: Route = Route {
+    drain: Drain::Sequential,
+    admission: Admission::Eager,
+};
 
 struct Mutant {
     pointer: String,
@@ -35,9 +27,7 @@ struct Mutant {
 /// Returns `true` if the checker may accept the mutant. All pointers are prefixes. Those in `idle`
 /// have no effect in this artifact.
 fn is_harmless(mutant: &Mutant, idle: &[&str]) -> bool {
-    let Mutant {
-        pointer, change, ..
-    } = mutant;
+    let (pointer, change) = (&mutant.pointer, &mutant.change);
     let below = |prefixes: &[&str]| prefixes.iter().any(|p| pointer.starts_with(p));
     let is = |changes: &[&str]| changes.contains(&change.as_str());
     let a_claim = pointer.starts_with("/claims/") && pointer.matches('/').count() == 2;
@@ -57,62 +47,39 @@ fn is_harmless(mutant: &Mutant, idle: &[&str]) -> bool {
         || (pointer == "/claims" && is(&["empty"]))
 }
 
-fn pointers(value: &Value, here: &str, found: &mut Vec<String>) {
-    found.push(here.to_owned());
-    match value {
-        Value::Array(items) => {
-            for (n, item) in items.iter().enumerate() {
-                pointers(item, &format!("{here}/{n}"), found);
-            }
-        }
-        Value::Object(fields) => {
-            for (name, field) in fields {
-                pointers(field, &format!("{here}/{name}"), found);
-            }
-        }
-        _ => {}
-    }
-}
-
 fn replacements(value: &Value) -> Vec<(String, Value)> {
-    let named = |name: &str, value: Value| (name.to_owned(), value);
-    match value {
-        Value::Number(number) => {
-            let larger = number.as_f64().unwrap() * 1.001;
-            vec![
-                named("0", json!(0)),
-                named("-1", json!(-1)),
-                named("1e308", json!(1e308)),
-                named("2^32 - 1", json!(u32::MAX)),
-                named("2^64 - 1", json!(u64::MAX)),
-                named("×1.001", json!(larger)),
-            ]
-        }
+    let all = match value {
+        Value::Number(number) => vec![
+            ("0", json!(0)),
+            ("-1", json!(-1)),
+            ("1e308", json!(1e308)),
+            ("2^32 - 1", json!(u32::MAX)),
+            ("2^64 - 1", json!(u64::MAX)),
+            ("×1.001", json!(number.as_f64().unwrap() * 1.001)),
+        ],
         Value::String(_) => {
-            let words = WORDS.iter().map(|word| named(word, json!(word)));
-            words
-                .chain([named("x", json!("x")), named("empty", json!(""))])
-                .collect()
+            let words = words(WORDS).into_iter().chain(["x"]);
+            let words = words.map(|word| (word, json!(word)));
+            words.chain([("empty", json!(""))]).collect()
         }
-        Value::Bool(b) => vec![named("negated", json!(!b))],
+        Value::Bool(b) => vec![("negated", json!(!b))],
         Value::Array(items) => {
-            let twice: Vec<Value> = items.iter().chain(items).cloned().collect();
+            let twice = json!([&items[..], items].concat());
             vec![
-                named("empty", json!([])),
-                named("all twice", json!(twice)),
-                named("null", json!(null)),
+                ("empty", json!([])),
+                ("all twice", twice),
+                ("null", json!(null)),
             ]
         }
         Value::Object(fields) => {
             let mut more = fields.clone();
             more.insert("surprise".into(), json!(1));
-            vec![
-                named("unknown field", Value::Object(more)),
-                named("null", json!(null)),
-            ]
+            vec![("unknown field", more.into()), ("null", json!(null))]
         }
         Value::Null => Vec::new(),
-    }
+    };
+    let all = all.into_iter();
+    all.map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
 fn remove_or_repeat(parent: &Value, key: &str) -> Vec<(String, Value)> {
@@ -141,10 +108,8 @@ fn is_same(a: &Value, b: &Value) -> bool {
 }
 
 fn mutants(valid: &Value) -> Vec<Mutant> {
-    let mut places = Vec::new();
-    pointers(valid, "", &mut places);
     let mut mutants = Vec::new();
-    for pointer in places {
+    for pointer in pointers(valid, |_| true) {
         let mut spoil = |at: &str, change: String, replacement: Value| {
             let mut document = valid.clone();
             *document.pointer_mut(at).unwrap() = replacement;
@@ -169,18 +134,14 @@ fn mutants(valid: &Value) -> Vec<Mutant> {
 }
 
 fn artifact(model: &str, preemption: Preemption, route: Route) -> Value {
-    let path = format!("{}/models/{model}.yaml", env!("CARGO_MANIFEST_DIR"));
     // The load is low, so the checker is fast.
-    let workload = Workload::read(Path::new(&path)).unwrap().workload;
-    let workload = workload.scaled(0.5).unwrap();
+    let workload = crate::common::model(model).scaled(0.5).unwrap();
     let mut options = SynthesisOptions::new(preemption);
     // There is no route if full preemption is used.
     options.route = (preemption != Preemption::Full).then_some(route);
     options.setup_rate = (preemption == Preemption::Setup).then_some(10.0);
-    match synthesize(&workload, &options).unwrap() {
-        SynthesisOutcome::Policy(synthesis) => serde_json::to_value(&synthesis.artifact).unwrap(),
-        other => panic!("{other:?}"),
-    }
+    let synthesis = expect_policy(synthesize(&workload, &options).unwrap());
+    serde_json::to_value(&synthesis.artifact).unwrap()
 }
 
 fn accepted_mutants(valid: &Value, idle: &[&str]) -> Vec<String> {
@@ -198,10 +159,6 @@ fn accepted_mutants(valid: &Value, idle: &[&str]) -> Vec<String> {
 #[test]
 #[ignore = "this test takes more than five seconds, so it is only run in CI"]
 fn rejects_changes_to_a_policy_of_section_7() {
-    let route = Route {
-        drain: Drain::Sequential,
-        admission: Admission::Eager,
-    };
     let cases: [(Preemption, &[&str]); 3] = [
         (Preemption::None, &[]),
         // There are no routes if preemption is free.
@@ -209,7 +166,7 @@ fn rejects_changes_to_a_policy_of_section_7() {
         (Preemption::Setup, &[]),
     ];
     for (preemption, idle) in cases {
-        let found = accepted_mutants(&artifact("section7", preemption, route), idle);
+        let found = accepted_mutants(&artifact("section7", preemption, SEQUENTIAL), idle);
         assert!(found.is_empty(), "{preemption:?}: {found:#?}");
     }
 }
@@ -231,35 +188,25 @@ fn rejects_changes_to_a_policy_with_three_schedules() {
 #[test]
 #[ignore = "this test takes more than five seconds, so it is only run in CI"]
 fn rejects_changes_to_a_policy_with_a_start_latency() {
-    let path = format!("{}/models/section7.yaml", env!("CARGO_MANIFEST_DIR"));
-    let fleet = Fleet::read(Path::new(&path)).unwrap().workload;
+    let fleet = Fleet::read(&model_path("section7")).unwrap().workload;
     let fleet = fleet.scaled(0.5).unwrap();
     let fleet = fleet.with_start_latency(Decimal::new(0.125).unwrap());
     let fleet = fleet.unwrap();
-    let workload = fleet.envelope().clone();
-    let route = Route {
-        drain: Drain::Sequential,
-        admission: Admission::Eager,
-    };
     let mut options = SynthesisOptions::new(Preemption::None);
-    options.route = Some(route);
-    let SynthesisOutcome::Policy(synthesis) = synthesize(&workload, &options).unwrap() else {
-        panic!("expected a policy")
-    };
+    options.route = Some(SEQUENTIAL);
+    let synthesis = expect_policy(synthesize(fleet.envelope(), &options).unwrap());
     let valid = serde_json::to_value(&synthesis.artifact).unwrap();
     let expected = json!({"law": "deterministic", "mean": 0.125});
     assert_eq!(valid["workload"]["start_latency"], expected);
     let found = accepted_mutants(&valid, &[]);
     assert!(found.is_empty(), "{found:#?}");
-    let mut preempting = artifact("section7", Preemption::Full, route);
+    let mut preempting = artifact("section7", Preemption::Full, SEQUENTIAL);
     for field in ["workload", "workload_digest"] {
         preempting[field] = valid[field].clone();
     }
-    let refused = parse_ignoring_digest(&preempting, "preempting")
-        .unwrap_err()
-        .to_string();
+    let found = errors_in_policy(&preempting).join("\n");
     let words = "the policy preempts jobs and the workload has a start latency";
-    assert_contains(&refused, words);
+    assert_contains(&found, words);
 }
 
 /// The claims about these rules are from a simulation, so another valid rule is accepted.
@@ -267,11 +214,7 @@ fn rejects_changes_to_a_policy_with_a_start_latency() {
 fn rejects_changes_to_the_evidence_of_other_families() {
     let idle = ["/policy", "/evidence/servers/0/mix/schedules"];
     for name in ["static-quickswap", "adaptive-quickswap", "adaptive-msr"] {
-        let path = format!(
-            "{}/tests/conformance/{name}.json",
-            env!("CARGO_MANIFEST_DIR")
-        );
-        let vector: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+        let vector: Value = read_json(format!("tests/conformance/{name}.json"));
         let found = accepted_mutants(&vector["artifact"], &idle);
         // A simulated value can have any value in its interval, and the interval can have any
         // width.
@@ -289,11 +232,7 @@ fn rejects_changes_to_the_evidence_of_other_families() {
 
 #[test]
 fn accepts_harmless_changes() {
-    let route = Route {
-        drain: Drain::Sequential,
-        admission: Admission::Eager,
-    };
-    let mut document = artifact("section7", Preemption::Full, route);
+    let mut document = artifact("section7", Preemption::Full, SEQUENTIAL);
     for (pointer, value) in [
         ("/workload/source", json!("elsewhere")),
         ("/tool", json!("by hand")),

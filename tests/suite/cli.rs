@@ -10,6 +10,7 @@ use crate::common::*;
 use crate::golden::assert_matches_golden;
 
 const SECTION7: &str = "--workload models/section7.yaml";
+const MSR: &str = "--workload models/section7.yaml --preemption none --family msr";
 
 #[test]
 #[ignore = "this test takes more than five seconds, so it is only run in CI"]
@@ -18,27 +19,20 @@ fn policies_for_all_models_are_valid() {
     let file = folder.path_string("policy.json");
     let mut count = 0;
     for model in models("multiresource") {
-        let found = std::fs::read_to_string(&model).unwrap();
-        let is_fleet = found.contains("\nservers:");
+        let found = read_text(&model);
         let model = model.to_str().unwrap();
-        let ways = if is_fleet {
-            &["none --family partition"][..]
-        } else {
-            &[
-                "none --family msr",
-                "full --family msr",
-                "setup --setup-rate 10 --family msr",
-            ]
+        let ways = match found.contains("\nservers:") {
+            true => "none --family partition",
+            false => "none --family msr | full --family msr | setup --setup-rate 10 --family msr",
         };
-        for preemption in ways {
-            let output = run_ok(&format!(
-                "--workload {model} --output {file} --work 4e6 --preemption {preemption}"
-            ));
+        for preemption in ways.split(" | ") {
+            let options = format!("--work 4e6 --preemption {preemption}");
+            let output = run_ok!("--workload {model} --output {file} {options}");
             assert!(stdout(&output).is_empty(), "the policy goes to the file");
             let said = stderr(&output);
             let is_proved = said.contains("(proved") || said.contains("which is proved");
             assert!(is_proved, "{said}");
-            run_ok(&format!("check {file} --workload {model}"));
+            run_ok!("check {file} --workload {model}");
             count += 1;
         }
     }
@@ -47,10 +41,10 @@ fn policies_for_all_models_are_valid() {
 
 #[test]
 fn accepts_common_options_in_any_position() {
-    assert_eq!(run_ok("--quiet rules").stdout, run_ok("rules").stdout);
+    assert_eq!(run_ok!("--quiet rules").stdout, run_ok!("rules").stdout);
     let msr = "models/vms.yaml --family msr";
-    let behind = run_ok(&format!("{msr} --quiet"));
-    let before = run_ok(&format!("-q --accept-changes {msr}"));
+    let behind = run_ok!("{msr} --quiet");
+    let before = run_ok!("-q --accept-changes {msr}");
     assert_eq!(before.stdout, behind.stdout);
     assert_eq!(before.stderr, behind.stderr);
     let said = stderr(&synth("--quiet rulse"));
@@ -59,23 +53,24 @@ fn accepts_common_options_in_any_position() {
 
 #[test]
 fn writes_the_artifact_to_stdout_and_the_summary_to_stderr() {
-    let output = synth("--workload models/vms.yaml --preemption none --family msr");
+    let typed = "--workload models/vms.yaml --preemption none --family msr";
+    let output = synth(typed);
     let artifact = json(&output);
     assert_eq!(artifact["format"], "synth-policy");
     assert_eq!(artifact["evidence"]["proven"], true);
     let load = artifact["evidence"]["load"].as_f64().unwrap();
     assert!((load - 131.0 / 200.0).abs() < 1e-12);
     assert_matches_golden("summary", &json!(stderr(&output)));
-    let quiet = synth("--workload models/vms.yaml --preemption none --family msr --quiet");
+    let quiet = synth(&format!("{typed} --quiet"));
     assert_eq!(
         quiet.stdout, output.stdout,
-        "the same input must give the same output"
+        "the result must be deterministic"
     );
     assert!(quiet.stderr.is_empty());
 }
 
 fn overloaded(folder: &Folder) -> String {
-    let text = text("models/section7.yaml").replace("arrival_rate: 1.8,", "arrival_rate: 3,");
+    let text = read_text("models/section7.yaml").replace("arrival_rate: 1.8,", "arrival_rate: 3,");
     folder.write("overloaded.yaml", &text)
 }
 
@@ -83,10 +78,8 @@ fn overloaded(folder: &Folder) -> String {
 fn rejects_an_overloaded_workload_with_a_proof() {
     let folder = Folder::new();
     let (workload, output) = (overloaded(&folder), folder.path("never.json"));
-    let typed = format!(
-        "--workload {workload} --preemption full --output {}",
-        output.display()
-    );
+    let to = output.display();
+    let typed = format!("--workload {workload} --preemption full --output {to}");
     let refused = run_expecting_code(1, &typed);
     assert!(refused.stdout.is_empty() && !output.exists());
     assert_matches_golden("overload", &json!(stderr(&refused)));
@@ -96,10 +89,7 @@ fn rejects_an_overloaded_workload_with_a_proof() {
 #[test]
 fn rejects_a_load_of_exactly_one() {
     let folder = Folder::new();
-    let mut text = text("models/section7.yaml");
-    for (from, to) in [(".45,", ".5,"), ("1.8,", "2,"), (".9,", "1,")] {
-        text = text.replace(&format!("rate: {from}"), &format!("rate: {to}"));
-    }
+    let text = section7_with_rates([(".45,", ".5,"), ("1.8,", "2,"), (".9,", "1,")]);
     let file = folder.write("one.yaml", &text);
     let refused = run_expecting_code(1, &format!("--workload {file} --preemption none"));
     assert_contains(&stderr(&refused), "is exactly ρ = 1,");
@@ -110,11 +100,7 @@ fn rejects_a_load_of_exactly_one() {
 fn simulate_judges_the_claims_and_is_deterministic() {
     let folder = Folder::new();
     let policy = folder.policy("section7");
-    let run = |seed| {
-        run_ok(&format!(
-            "simulate {policy} --events 2e6 --output - --seed {seed}"
-        ))
-    };
+    let run = |seed| run_ok!("simulate {policy} --events 2e6 --output - --seed {seed}");
     let one = run(7);
     assert!(stderr(&one).contains("confirmed") && !stderr(&one).contains("REFUTED"));
     assert_eq!(one.stdout, run(7).stdout, "one seed, one result");
@@ -129,10 +115,10 @@ fn simulate_prints_approximate_claims() {
         ("0.1", "approximate, off by ", ""),
         ("0.5", "approximate", "it is unstable, so these claims"),
     ] {
-        synth(&format!(
-            "--workload models/section7_phases.yaml --preemption none --route sequential-eager --switching-rate {rate} --output {policy}"
-        ));
-        let run = run_ok(&format!("simulate {policy} --events 2e6"));
+        let options = format!("--route sequential-eager --switching-rate {rate}");
+        let workload = "models/section7_phases.yaml --preemption none";
+        synth(&format!("{workload} {options} --output {policy}"));
+        let run = run_ok!("simulate {policy} --events 2e6");
         let printed = stdout(&run);
         assert_contains(&printed, table);
         assert!(!printed.contains("NaN"), "{printed}");
@@ -146,19 +132,13 @@ fn simulate_prints_approximate_claims() {
 fn compare_prints_a_table_and_unstable_policies() {
     let folder = Folder::new();
     let policy = folder.path_string("p.json");
-    synth(&format!(
-        "--workload models/section7.yaml --preemption none --family msr --output {policy}"
-    ));
+    synth(&format!("{MSR} --output {policy}"));
     let rules = format!("first-fit,fcfs,{policy}");
-    let table = run_ok(&format!(
-        "compare --workload models/section7.yaml --policies {rules} --loads 0.5,0.9 --events 6e6"
-    ));
-    let text = format!("{}{}", stdout(&table), stderr(&table));
+    let table = run_ok!("compare {SECTION7} --policies {rules} --loads 0.5,0.9 --events 6e6");
+    let text = all_output(&table);
     let row = |name: &str| {
-        text.lines()
-            .find(|l| l.trim_start().starts_with(name))
-            .unwrap()
-            .to_string()
+        let mut lines = text.lines();
+        lines.find(|l| l.trim_start().starts_with(name)).unwrap()
     };
     assert!(row("fcfs").contains("unstable"), "{text}");
     assert!(!row("first-fit").contains("unstable"), "{text}");
@@ -181,10 +161,8 @@ fn reports_all_errors_of_a_workload() {
         {name: slow, demand: {cpu: 1}, arrival_rate: 1, mean_size: -2}";
     let text = workload("server: {capacity: {cpu: 8}}", line);
     let file = folder.write("faulty.yaml", &text);
-    let report = stderr(&run_expecting_code(
-        2,
-        &format!("--workload {file} --preemption none"),
-    ));
+    let typed = format!("--workload {file} --preemption none");
+    let report = stderr(&run_expecting_code(2, &typed));
     assert!(!report.contains("error: error:"), "{report}");
     assert_contains(&report, "faulty.yaml:5:");
     assert_contains(&report, "faulty.yaml:6:");
@@ -192,13 +170,14 @@ fn reports_all_errors_of_a_workload() {
 
 #[test]
 fn prints_help_completions_manual_and_schema() {
-    let help = stdout(&synth(&["--help"]));
+    let printed = |typed: &str| stdout(&synth(typed));
+    let help = printed("--help");
     assert!(help.contains("Examples:") && help.contains("Exit codes:"));
     for shell in ["bash", "zsh", "fish"] {
-        assert!(stdout(&synth(&["completions", shell])).contains("synth"));
+        assert!(printed(&format!("completions {shell}")).contains("synth"));
     }
-    assert!(stdout(&synth(&["man"])).starts_with(".ie"));
-    assert!(stdout(&synth(&["schema"])).contains("\"$schema\""));
+    assert!(printed("man").starts_with(".ie"));
+    assert!(printed("schema").contains("\"$schema\""));
 }
 
 #[cfg(unix)]
@@ -208,17 +187,13 @@ fn writes_to_files_links_and_devices() {
     let (file, link) = (folder.path("p.json"), folder.path("link.json"));
     std::fs::write(&file, "old").unwrap();
     std::os::unix::fs::symlink(&file, &link).unwrap();
-    let to = |path: &str| {
-        synth(&format!(
-            "{SECTION7} --preemption none --family msr -q -o {path}"
-        ))
-    };
+    let to = |path: &str| synth(&format!("{MSR} -q -o {path}"));
     assert_eq!(code(&to(link.to_str().unwrap())), 0);
     assert!(link.symlink_metadata().unwrap().is_symlink());
-    assert!(std::fs::read_to_string(&file).unwrap().starts_with('{'));
+    assert!(read_text(&file).starts_with('{'));
     let piped = to("/dev/stdout");
     assert_eq!(code(&piped), 0, "{}", stderr(&piped));
-    assert_eq!(stdout(&piped), std::fs::read_to_string(&file).unwrap());
+    assert_eq!(stdout(&piped), read_text(&file));
     let nowhere = to("/nonexistent/p.json");
     assert_eq!(code(&nowhere), 2);
     assert_eq!(folder.files().len(), 2, "nothing is left behind");
@@ -233,8 +208,7 @@ fn writes_to_files_links_and_devices() {
     let held = OpenOptions::new().read(true).write(true).open(&pipe);
     let mut reader = Command::new("cat");
     let reader = reader.stdin(std::fs::File::open(&pipe).unwrap());
-    let reader = reader.stdout(Stdio::piped());
-    let reader = reader.spawn().unwrap();
+    let reader = reader.stdout(Stdio::piped()).spawn().unwrap();
     assert_eq!(code(&to(pipe.to_str().unwrap())), 0);
     drop(held);
     let read = reader.wait_with_output().unwrap();
@@ -261,14 +235,8 @@ fn checks_output_files_first() {
         "optimum none.yaml --proof",
         "export lp none.yaml -o",
     ] {
-        let to = |place: &str| {
-            run_err(
-                &format!("{verb} {}", folder.path_string(place)),
-                "cannot write",
-            )
-        };
-        for place in ["missing/x", "file/x", "."] {
-            to(place);
+        for place in folder.paths(["missing/x", "file/x", "."]) {
+            run_err(&format!("{verb} {place}"), "cannot write");
         }
     }
     for moved in ["bench", "figures", "sweep-alpha"] {
@@ -280,24 +248,15 @@ fn checks_output_files_first() {
 
 #[test]
 fn prints_the_result_if_the_file_cannot_be_written() {
-    for (typed, answer) in [
-        (
-            format!("simulate {SECTION7} fcfs --load .5 --events 4e5 -o /dev/full"),
-            "E[T]",
-        ),
-        (
-            format!(
-                "compare {SECTION7} --policies fcfs,msf --loads .5 --events 1e5 --html /dev/full"
-            ),
-            "msf",
-        ),
-    ] {
-        let output = run_expecting_code(2, &typed);
+    for [typed, answer] in rows(
+        "simulate SECTION7 fcfs --load .5 --events 4e5 -o /dev/full | E[T]
+        compare SECTION7 --policies fcfs,msf --loads .5 --events 1e5 --html /dev/full | msf",
+    ) {
+        let output = run_expecting_code(2, &typed.replace("SECTION7", SECTION7));
         assert_contains(&stdout(&output), answer);
         assert_contains(&stderr(&output), "cannot write /dev/full: No space left");
     }
-    let line = format!("{SECTION7} --preemption none --family msr -o /dev/full");
-    let output = run_expecting_code(2, &line);
+    let output = run_expecting_code(2, &format!("{MSR} -o /dev/full"));
     assert_contains(&stderr(&output), "load");
     assert_contains(&stderr(&output), "cannot write /dev/full: No space left");
 }
@@ -312,10 +271,8 @@ fn handles_extreme_workloads() {
         ("1e300", "1e-300", 2),
         ("1e-300", "1", 2),
     ] {
-        let a =
-            format!("{{name: a, demand: {{cpu: 1}}, arrival_rate: {rate}, mean_size: {size}}}\n");
-        let b = "{name: b, demand: {cpu: 3}, arrival_rate: .2, mean_size: 1}";
-        let text = workload("server: {capacity: {cpu: 3}}", &(a + b));
+        let jobs = job_type("a", 1, rate, size) + &job_type("b", 3, 0.2, 1);
+        let text = workload("server: {capacity: {cpu: 3}}", &jobs);
         let file = folder.write("extreme.yaml", &text);
         for preemption in ["none", "full"] {
             let typed = format!("--workload {file} --family msr --preemption {preemption}");
@@ -325,12 +282,13 @@ fn handles_extreme_workloads() {
     }
 }
 
+const OPTIMUM: &str = "optimum models/section7.yaml --load .5";
+
 /// An independent computation gives a mean response time of 1.2781 s (2.2366 jobs).
 #[test]
 #[ignore = "this test takes more than five seconds, so it is only run in CI"]
 fn the_optimum_is_a_lower_bound_for_all_policies() {
-    let found =
-        run_ok("optimum models/section7.yaml --load .5 --policies first-fit,fcfs --output -");
+    let found = run_ok!("{OPTIMUM} --policies first-fit,fcfs --output -");
     for words in [
         "No policy without preemption that knows only the type of each job",
         "(proved by the linear program; 1.277 s by the dynamic program, in floating point)",
@@ -353,17 +311,15 @@ fn the_optimum_is_a_lower_bound_for_all_policies() {
 fn check_verifies_the_proof_of_a_bound() {
     let folder = Folder::new();
     let file = folder.path_string("bound.json");
-    let found = run_ok(&format!(
-        "optimum models/section7.yaml --load .5 --preemption full --work 2e5 --proof {file}"
-    ));
-    let line = format!("{}{}", stdout(&found), stderr(&found));
+    let found = run_ok!("{OPTIMUM} --preemption full --work 2e5 --proof {file}");
+    let line = all_output(&found);
     assert_contains(&line, "exact below 0, 0, 0 jobs");
-    let proved = run_ok(&format!("check {file}"));
-    let line = format!("{}{}", stdout(&proved), stderr(&proved));
+    let proved = run_ok!("check {file}");
+    let line = all_output(&proved);
     assert_contains(&line, "proved: no policy with preemption");
-    let text = std::fs::read_to_string(&file).unwrap();
-    let piped = run_with_stdin("check -", &text);
-    assert_eq!((code(&piped), stderr(&piped)), (0, stderr(&proved)));
+    let text = read_text(&file);
+    let piped = run_with_stdin(0, "check -", &text);
+    assert_eq!(stderr(&piped), stderr(&proved));
     std::fs::write(&file, text.replace("\"bound\": 1.", "\"bound\": 2.")).unwrap();
     let said = stderr(&run_expecting_code(1, &format!("check {file}")));
     assert_contains(&said, "the certificate proves only 1.");
@@ -374,10 +330,8 @@ fn describes_a_policy() {
     let folder = Folder::new();
     let file = folder.path_string("p.json");
     let shown_of = |typed: &str| {
-        run_ok(&format!(
-            "{typed} --preemption none --quiet --output {file}"
-        ));
-        stdout(&run_ok(&format!("show {file}")))
+        run_ok!("{typed} --preemption none --quiet --output {file}");
+        stdout(&run_ok!("show {file}"))
     };
     let exact = shown_of(&format!("{SECTION7} --family msr"));
     for words in [
@@ -404,44 +358,33 @@ fn describes_a_policy() {
 #[test]
 fn reports_a_wrong_kind_of_file() {
     let folder = Folder::new();
-    let write = |name: &str, text: &str| folder.write(name, text);
-    let (workload, policy, log) = ("a workload", "a policy file", "a log of jobs");
     let files = [
-        (write("w", "kind: multiresource\n"), "is a workload: "),
-        (
-            write("p", "{\"format\": \"synth-policy\"}"),
-            "is a policy file: ",
-        ),
-        (write("l", "; Version: 2.2\n"), "is a log of jobs: "),
-        (
-            write("j", "JobID|Submit\n1|2026-01-01\n"),
-            "is a log of jobs: ",
-        ),
-        (
-            write("s", "# ours\nNodeName=n1\n"),
-            "is a Slurm configuration: ",
-        ),
-        (write("c", "import os\n"), "is program source code; "),
-        (write("b", "\u{7f}ELF\0\u{1}"), "is not a text file; "),
-        (write("e", ""), "empty"),
-        (folder.path_string(""), "it is a folder, not a file"),
+        ("w", "kind: multiresource\n", "is a workload: "),
+        ("p", "{\"format\": \"synth-policy\"}", "is a policy file: "),
+        ("l", "; Version: 2.2\n", "is a log of jobs: "),
+        ("j", "JobID|Submit\n1|2026-01-01\n", "is a log of jobs: "),
+        ("s", "# ours\nNodeName=n1\n", "is a Slurm configuration: "),
+        ("c", "import os\n", "is program source code; "),
+        ("b", "\u{7f}ELF\0\u{1}", "is not a text file; "),
+        ("e", "", "empty"),
     ];
-    for (verb, expected) in [
-        ("", workload),
-        ("compare --policies first-fit", workload),
-        ("optimum", workload),
-        ("check", policy),
-        ("show", policy),
-        ("simulate", policy),
-        ("drive", policy),
-        ("fit", log),
-        ("judge", log),
-        ("replay --policies first-fit", log),
-    ] {
-        for (file, words) in &files {
-            if words.contains(expected) {
-                continue;
-            }
+    let mut files = files
+        .map(|(name, text, words)| (folder.write(name, text), words))
+        .to_vec();
+    files.push((folder.path_string(""), "it is a folder, not a file"));
+    for [verb, expected] in rows(
+        "| a workload
+        compare --policies first-fit | a workload
+        optimum | a workload
+        check | a policy file
+        show | a policy file
+        simulate | a policy file
+        drive | a policy file
+        fit | a log of jobs
+        judge | a log of jobs
+        replay --policies first-fit | a log of jobs",
+    ) {
+        for (file, words) in files.iter().filter(|(_, words)| !words.contains(expected)) {
             let refused = synth(&format!("{verb} {file}"));
             let said = stderr(&refused);
             assert_eq!(code(&refused), 2, "{verb} {file}: {said}");

@@ -3,13 +3,16 @@
 
 use std::io::Write;
 use std::net::TcpListener;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Output};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use synth::slurm::{QueueRow, Slurm};
+
+use crate::common::{in_root, words};
 
 pub(crate) struct Cluster {
     folder: PathBuf,
@@ -18,18 +21,18 @@ pub(crate) struct Cluster {
 /// If this variable is set, a test fails if Slurm is not installed.
 const NEEDED: &str = "SYNTH_NEEDS_SLURM";
 
-impl Cluster {
-    /// Returns the cluster that is shared by the tests, or `None` if Slurm is not installed.
-    pub(crate) fn shared() -> Option<MutexGuard<'static, Cluster>> {
-        static SHARED: OnceLock<Option<Mutex<Cluster>>> = OnceLock::new();
-        let shared = SHARED.get_or_init(|| Cluster::start("backfill").map(Mutex::new));
-        // A failed test may leave jobs, which are cancelled here.
-        let cluster = shared.as_ref()?.lock();
-        let cluster = cluster.unwrap_or_else(|poisoned| poisoned.into_inner());
-        cluster.reset();
-        Some(cluster)
-    }
+/// Returns the cluster that is shared by the tests, or `None` if Slurm is not installed.
+pub(crate) fn real_slurm() -> Option<MutexGuard<'static, Cluster>> {
+    static SHARED: OnceLock<Option<Mutex<Cluster>>> = OnceLock::new();
+    let shared = SHARED.get_or_init(|| Cluster::start("backfill").map(Mutex::new));
+    // A failed test may leave jobs, which are cancelled here.
+    let cluster = shared.as_ref()?.lock();
+    let cluster = cluster.unwrap_or_else(|poisoned| poisoned.into_inner());
+    cluster.reset();
+    Some(cluster)
+}
 
+impl Cluster {
     pub(crate) fn start(scheduler: &str) -> Option<Cluster> {
         if let Err(why) = check_slurm_available() {
             let is_optional = std::env::var_os(NEEDED).is_none();
@@ -44,15 +47,8 @@ impl Cluster {
         let port = free_ports();
         let own = std::process::id();
         let folder = PathBuf::from(format!("/tmp/synth-slurm-{own}-{port}"));
-        let words = [
-            "start",
-            folder.to_str().unwrap(),
-            &port.to_string(),
-            scheduler,
-            &own.to_string(),
-        ]
-        .map(String::from);
-        let started = script().args(words).output().unwrap();
+        let typed = format!("start {} {port} {scheduler} {own}", folder.display());
+        let started = script().args(words(&typed)).output().unwrap();
         let is_running = started.status.success();
         assert!(is_running, "{}", String::from_utf8_lossy(&started.stderr));
         Some(Cluster { folder })
@@ -69,28 +65,31 @@ impl Cluster {
         }
     }
 
-    pub(crate) fn run(&self, program: &str, words: &[&str]) -> String {
-        let output = self.output(program, words);
+    /// Runs a command of Slurm, which is split by [`words`].
+    pub(crate) fn run(&self, line: &str) -> String {
+        let output = self.output(line);
         let error = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.success(), "{program} {words:?}: {error}");
+        assert!(output.status.success(), "{line}: {error}");
         String::from_utf8(output.stdout).unwrap()
     }
 
-    pub(crate) fn output(&self, program: &str, words: &[&str]) -> Output {
-        let mut command = Command::new(program);
-        command
-            .env("SLURM_CONF", self.configuration())
-            .args(words)
-            .output()
-            .unwrap()
+    pub(crate) fn output(&self, line: &str) -> Output {
+        let line = words(line);
+        let mut command = Command::new(line[0]);
+        command.env("SLURM_CONF", self.configuration());
+        command.args(&line[1..]).output().unwrap()
     }
 
-    pub(crate) fn submit(&self, partition: &str, seconds: f64, words: &[&str]) -> String {
-        let work = format!("--wrap=sleep {seconds}");
-        let fixed = ["--parsable", "-o", "/dev/null", "-p", partition, &work];
-        self.run("sbatch", &[words, &fixed].concat())
-            .trim()
-            .to_owned()
+    pub(crate) fn submit(&self, partition: &str, seconds: f64, options: &str) -> String {
+        let fixed = format!("--parsable -o /dev/null -p {partition} '--wrap=sleep {seconds}'");
+        let id = self.run(&format!("sbatch {options} {fixed}"));
+        id.trim().to_owned()
+    }
+
+    pub(crate) fn set_state(&self, nodes: &str, state: &str) {
+        let reason = (state == "drain").then_some("'Reason=a test'");
+        let change = format!("State={state} {}", reason.unwrap_or_default());
+        self.run(&format!("scontrol update NodeName={nodes} {change}"));
     }
 
     pub(crate) fn row(&self, partition: &str, id: &str) -> Option<QueueRow> {
@@ -110,30 +109,33 @@ impl Cluster {
             assert!(
                 !late,
                 "the condition `{what}` was not true within 30 s\n{}",
-                self.run("squeue", &["-a"])
+                self.run("squeue -a")
             );
             thread::sleep(Duration::from_millis(50));
         }
     }
 
+    pub(crate) fn install_lua(&self, text: &str) {
+        static LATER: AtomicU64 = AtomicU64::new(0);
+        let lua = self.configuration().with_file_name("job_submit.lua");
+        std::fs::write(&lua, text).unwrap();
+        // Slurm only reads the script again if its modification time is newer by at least a second.
+        let later = Duration::from_secs(60 * (1 + LATER.fetch_add(1, Ordering::Relaxed)));
+        let file = std::fs::File::options().write(true).open(&lua).unwrap();
+        file.set_modified(SystemTime::now() + later).unwrap();
+    }
+
     pub(crate) fn kill_controller(&self) {
         let pid = std::fs::read_to_string(self.folder.join("run/slurmctld")).unwrap();
-        let killed = Command::new("kill")
-            .args(["-9", pid.trim()])
-            .status()
-            .unwrap();
-        assert!(killed.success());
+        let killed = Command::new("kill").args(["-9", pid.trim()]).status();
+        assert!(killed.unwrap().success());
     }
 
     pub(crate) fn restart_controller(&self) {
-        let started = script()
-            .arg("controller")
-            .arg(&self.folder)
-            .status()
-            .unwrap();
-        assert!(started.success());
+        let started = script().arg("controller").arg(&self.folder).status();
+        assert!(started.unwrap().success());
         self.wait("the controller responds", || {
-            self.output("scontrol", &["ping"]).status.success()
+            self.output("scontrol ping").status.success()
         });
     }
 
@@ -141,10 +143,10 @@ impl Cluster {
     pub(crate) fn reset(&self) {
         let user = Command::new("id").arg("-un").output().unwrap();
         let user = String::from_utf8(user.stdout).unwrap();
-        self.output("scancel", &["--user", user.trim()]);
-        self.output("scontrol", &["update", "NodeName=n[1-4]", "State=resume"]);
+        self.output(&format!("scancel --user {}", user.trim()));
+        self.output("scontrol update NodeName=n[1-4] State=resume");
         self.wait("the queue is empty", || {
-            self.run("squeue", &["-h", "-a"]).trim().is_empty()
+            self.run("squeue -h -a").trim().is_empty()
         });
     }
 }
@@ -158,7 +160,7 @@ impl Drop for Cluster {
 }
 
 fn script() -> Command {
-    Command::new(Path::new(env!("CARGO_MANIFEST_DIR")).join("scripts/slurm"))
+    Command::new(in_root("scripts/slurm"))
 }
 
 /// Returns an error with the reason if Slurm cannot be started here.

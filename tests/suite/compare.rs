@@ -1,8 +1,8 @@
 //! End-to-end tests of `synth compare`.
 
 use std::fs;
-use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::process::Stdio;
+use std::time::Duration;
 
 use crate::common::*;
 use serde_json::Value;
@@ -15,10 +15,9 @@ fn all_results_come_from_one_run() {
     let folder = Folder::new();
     let policy = folder.policy("section7");
     let rules = format!("fcfs,first-fit,{policy}");
-    let [out, csv, html] = ["c.json", "c.csv", "c.html"].map(|n| folder.path_string(n));
+    let [out, csv, html] = folder.paths(["c.json", "c.csv", "c.html"]);
     let files = format!("--output {out} --csv {csv} --html {html}");
-    let typed = format!("{SECTION_SEVEN} {rules} --loads 0.5,90% --events 5e6 {files}");
-    let run = run_ok(&typed);
+    let run = run_ok!("{SECTION_SEVEN} {rules} --loads 0.5,90% --events 5e6 {files}");
     assert!(!folder.path("c.json.partial").exists());
     let table = stdout(&run);
     assert_contains(&table, "section7.json (preempts)");
@@ -26,8 +25,8 @@ fn all_results_come_from_one_run() {
     assert!(!table.contains("NaN") && !table.contains("inf"), "{table}");
     let document = folder.json("c.json");
     document_is_sound(&document);
-    csv_is_sound(&fs::read_to_string(csv).unwrap(), &document, &policy);
-    page_is_sound(&fs::read_to_string(html).unwrap());
+    csv_is_sound(&read_text(csv), &document, &policy);
+    page_is_sound(&read_text(html));
 }
 
 fn document_is_sound(document: &Value) {
@@ -54,8 +53,8 @@ fn document_is_sound(document: &Value) {
 fn csv_is_sound(text: &str, document: &Value, policy: &str) {
     let mut reader = csv::Reader::from_reader(text.as_bytes());
     let header: Vec<String> = reader.headers().unwrap().iter().map(Into::into).collect();
-    let told = header.join(" ");
-    assert_eq!(told, "load policy type quantity value low high unit");
+    let columns = words("load policy type quantity value low high unit");
+    assert_eq!(header, columns);
     let lines: Vec<csv::StringRecord> = reader.records().map(Result::unwrap).collect();
     for line in &lines {
         for number in [&line[0], &line[4], &line[5], &line[6]] {
@@ -101,31 +100,10 @@ fn page_is_sound(page: &str) {
         assert_eq!(open, count(&format!("</{tag}>")), "{tag}");
     }
     assert!(!page.contains("NaN") && !page.contains("inf,"));
-    for word in [
-        "unstable at 0.9000",
-        "MSER-5",
-        "sha256:",
-        "synth compare --workload",
-        "Bonferroni",
-    ] {
+    assert_contains(page, "unstable at 0.9000");
+    for word in words("MSER-5 sha256: 'synth compare --workload' Bonferroni") {
         assert_contains(page, word);
     }
-}
-
-fn wait_for(what: &str, mut there: impl FnMut() -> bool) {
-    let started = Instant::now();
-    while !there() {
-        let is_soon = started.elapsed() < Duration::from_secs(60);
-        assert!(is_soon, "no {what} after a minute");
-        std::thread::sleep(Duration::from_millis(2));
-    }
-}
-
-#[cfg(unix)]
-fn interrupt(child: &Child) {
-    let pid = child.id().to_string();
-    let killed = Command::new("kill").args(["-INT", &pid]).status();
-    assert!(killed.unwrap().success());
 }
 
 /// The resumed run must give the same bytes, even if the last line of the file is incomplete.
@@ -134,21 +112,18 @@ fn interrupt(child: &Child) {
 #[ignore = "this test takes more than five seconds, so it is only run in CI"]
 fn resumes_an_interrupted_comparison() {
     let folder = Folder::new();
-    let [whole, cut, page] = ["whole.json", "cut.json", "cut.html"].map(|n| folder.path_string(n));
+    let [whole, cut, page] = folder.paths(["whole.json", "cut.json", "cut.html"]);
     let partial = folder.path("cut.json.partial");
-    let typed = format!(
-        "{SECTION_SEVEN} first-fit,fcfs --loads .5,.7,.8 --precision 1e-6 --events 3e6 -q --output"
-    );
-    run_ok(&format!("{typed} {whole}"));
+    let options = "--loads .5,.7,.8 --precision 1e-6 --events 3e6 -q";
+    let typed = format!("{SECTION_SEVEN} first-fit,fcfs {options} --output");
+    run_ok!("{typed} {whole}");
 
     let mut cutting = command(&format!("{typed} {cut} --html {page}"));
     let cutting = cutting.stdout(Stdio::piped()).stderr(Stdio::piped());
     let child = cutting.spawn().unwrap();
     let lines = || fs::read_to_string(&partial).map_or(0, |text| text.lines().count());
     wait_for("finished cell", || lines() >= 2);
-    interrupt(&child);
-    let output = child.wait_with_output().unwrap();
-    assert_eq!(code(&output), 130, "{}", stderr(&output));
+    let output = interrupt(child);
     assert_contains(&stdout(&output), "INTERRUPTED");
     let document = folder.json("cut.json");
     assert_eq!(document["interrupted"], true);
@@ -163,36 +138,33 @@ fn resumes_an_interrupted_comparison() {
     let are_whole = finished.iter().all(|ending| *ending == "events");
     assert!(are_whole, "{endings:?}");
     assert!(endings.len() - finished.len() <= 1, "{endings:?}");
-    assert!(fs::read_to_string(page).unwrap().contains("INTERRUPTED"));
+    assert!(read_text(page).contains("INTERRUPTED"));
 
     let typed = format!("{typed} {cut}");
-    assert_contains(&stderr(&run_expecting_code(2, &typed)), "--resume");
-    let said = stderr(&run_expecting_code(
-        2,
-        &format!("{typed} --resume --seed 7"),
-    ));
-    assert_contains(&said, "seed: 1 there, 7 here");
+    let refused = run_expecting_code(2, &typed);
+    assert_contains(&stderr(&refused), "--resume");
+    let refused = run_expecting_code(2, &format!("{typed} --resume --seed 7"));
+    assert_contains(&stderr(&refused), "seed: 1 there, 7 here");
 
-    let mut text = fs::read_to_string(&partial).unwrap();
+    let mut text = read_text(&partial);
     text.push_str("{\"policy\":\"fcfs\",\"load\":0.8,\"run\":{\"se");
     fs::write(&partial, text).unwrap();
-    run_ok(&format!("{typed} --resume"));
+    run_ok!("{typed} --resume");
     assert_eq!(fs::read(&cut).unwrap(), fs::read(&whole).unwrap());
     assert!(!partial.exists());
-    run_ok(&format!("{typed} --resume"));
+    run_ok!("{typed} --resume");
 }
 
 #[cfg(unix)]
 #[test]
 fn prints_partial_results_of_an_interrupted_simulation() {
-    let typed = "simulate first-fit --workload models/section7.yaml --events 1e12 --precision 1e-9 --output -";
-    let mut running = command(typed);
+    let options = "--events 1e12 --precision 1e-9 --output -";
+    let typed = format!("simulate first-fit --workload models/section7.yaml {options}");
+    let mut running = command(&typed);
     let running = running.stdout(Stdio::piped()).stderr(Stdio::piped());
     let child = running.spawn().unwrap();
     std::thread::sleep(Duration::from_millis(800));
-    interrupt(&child);
-    let output = child.wait_with_output().unwrap();
-    assert_eq!(code(&output), 130, "{}", stderr(&output));
+    let output = interrupt(child);
     let document = json(&output);
     assert_eq!(document["run"]["ending"], "interrupted");
     assert_contains(&stderr(&output), "INTERRUPTED");
@@ -223,8 +195,7 @@ fn reports_a_policy_for_other_types_and_continues() {
     let expected = "At ρ = 0.5 and ρ = 0.6, vms.json: the policy was created for different";
     assert_contains(&table, expected);
     assert_contains(&table, "At ρ = 0.6, only first-fit has a mean");
-    let string = fs::read_to_string(html).unwrap();
-    assert_contains(&string, "created for different job types");
+    assert_contains(&read_text(html), "created for different job types");
     let typed = format!("{SECTION_SEVEN} {misfit} --loads .5");
     run_err(&typed, "no policy can run");
 }
@@ -249,31 +220,31 @@ fn does_not_overwrite_inputs_or_other_outputs() {
     let policy = folder.policy("section7");
     let workload = folder.path_string("w.yaml");
     fs::copy("models/section7.yaml", &workload).unwrap();
-    let [link, x, x_too, partial] =
-        ["link", "x", "./x", "x.partial"].map(|n| folder.path_string(n));
+    let [link, x, x_too, partial] = folder.paths(["link", "x", "./x", "x.partial"]);
     fs::write(&x, "").unwrap();
     std::os::unix::fs::symlink("x", &link).unwrap();
     let before = [&policy, &workload].map(|file| fs::read(file).unwrap());
     let comparing = format!("compare --workload {workload} --policies {policy}");
+    let making = format!("--workload {workload} --preemption full");
     for option in ["--output", "--csv", "--html"] {
         for read in [&policy, &workload] {
             let typed = format!("{comparing} {option} {read}");
             run_err(&typed, "would be overwritten");
         }
     }
-    for twice in [&link, &x_too] {
-        let typed = format!("{comparing} --csv {x} --html {twice}");
-        run_err(&typed, "a different file");
+    for outputs in [
+        format!("--csv {x} --html {link}"),
+        format!("--csv {x} --html {x_too}"),
+        format!("--output {x} --csv {partial}"),
+    ] {
+        run_err(&format!("{comparing} {outputs}"), "a different file");
     }
-    let typed = format!("{comparing} --output {x} --csv {partial}");
-    run_err(&typed, "a different file");
     let typed = format!("simulate {policy} --output {policy}");
     run_err(&typed, "would be overwritten");
-    let making = format!("--workload {workload} --preemption full");
     let typed = format!("{making} --output {workload}");
     run_err(&typed, "would be overwritten");
     let expected = [&policy, &workload].map(|file| fs::read(file).unwrap());
     assert_eq!(before, expected);
-    let output = run_ok(&format!("{making} --family msr --work 4e6 -q --output -"));
+    let output = run_ok!("{making} --family msr --work 4e6 -q --output -");
     assert!(stdout(&output).starts_with("{\n  \"format\": \"synth-policy\""));
 }

@@ -25,9 +25,10 @@ use synth::simulation::{Settings, Verdict};
 use crate::common::*;
 
 fn model(name: &str) -> Cluster {
-    let path = format!("{}/models/{name}.yaml", env!("CARGO_MANIFEST_DIR"));
-    ClusterDocument::read(path.as_ref()).unwrap().workload
+    ClusterDocument::read(&model_path(name)).unwrap().workload
 }
+
+const ASYMMETRIC: &str = "models/asymmetric_servers.yaml";
 
 fn options(interruptions: Option<f64>) -> Options {
     Options {
@@ -86,10 +87,9 @@ fn claims_are_the_reference_values() {
 #[ignore = "this test takes more than five seconds, so it is only run in CI"]
 fn a_run_confirms_the_claims() {
     let cluster = model("asymmetric_servers");
-    let Synthesis {
-        artifact, tuning, ..
-    } = synthesized(&cluster, None);
-    assert!(tuning.unwrap().is_within_tolerance);
+    let synthesis = synthesized(&cluster, None);
+    let artifact = synthesis.artifact;
+    assert!(synthesis.tuning.unwrap().is_within_tolerance);
     let rule = Rule::Fair(artifact.policy.interruptions);
     let settings = Settings {
         precision: 0.008,
@@ -115,27 +115,19 @@ fn a_run_confirms_the_claims() {
 fn rejects_changed_policies() {
     let artifact = artifact_of(&model("asymmetric_servers"), Some(4.0));
     let honest = serde_json::to_value(&artifact).unwrap();
-    assert_changes_rejected(
-        &honest,
-        "",
-        include_str!("tables/compatibility/lies.txt"),
-        rejection_reason::<Compatibility>,
-    );
+    let check = rejection_reason::<Compatibility>;
+    let table = include_str!("tables/compatibility/lies.txt");
+    assert_changes_rejected(&honest, "", table, check);
     for n in 0..artifact.claims.len() {
         let table = format!("/{n}/value | ×1.001 | claims[{n}]");
-        assert_changes_rejected(
-            &honest,
-            "/claims",
-            &table,
-            rejection_reason::<Compatibility>,
-        );
+        assert_changes_rejected(&honest, "/claims", &table, check);
     }
 }
 
 #[test]
 fn reports_errors_with_exit_codes() {
     let folder = Folder::new();
-    let model = text("models/asymmetric_servers.yaml");
+    let model = read_text(ASYMMETRIC);
     let two = "two, servers: [shared], arrival_rate: ";
     let overload = model.replace(&format!("{two}.6"), &format!("{two}1.25"));
     let overload = folder.write("overload.yaml", &overload);
@@ -147,24 +139,18 @@ fn reports_errors_with_exit_codes() {
     let unknown = folder.write("unknown.yaml", &model.replace("[shared]", "[shard]"));
     run_err(&unknown, "did you mean `shared`?");
 
-    let (policy, workload) = (
-        folder.path_string("policy.json"),
-        "models/asymmetric_servers.yaml",
-    );
-    run_ok(&format!("{workload} --interruptions 5 -o {policy}"));
+    let (policy, workload) = (folder.path_string("policy.json"), ASYMMETRIC);
+    run_ok!("{workload} --interruptions 5 -o {policy}");
     let table = "check POLICY --workload WORKLOAD | valid
         show POLICY | 5.000 times
         simulate POLICY --precision 2% | confirmed
         simulate random-ps --workload WORKLOAD --precision 3% | all
         rules | shortest-ps
         schema compatibility | \"const\": \"compatibility\"";
-    for [typed, expected] in rows(
-        &table
-            .replace("POLICY", &policy)
-            .replace("WORKLOAD", workload),
-    ) {
-        let said = run_ok(typed);
-        assert_contains(&(stdout(&said) + &stderr(&said)), expected);
+    let table = table.replace("POLICY", &policy);
+    for [typed, expected] in rows(&table.replace("WORKLOAD", workload)) {
+        let said = run_ok!("{typed}");
+        assert_contains(&all_output(&said), expected);
     }
     let line = format!("check {policy} --workload models/three_servers.yaml");
     run_expecting_code(1, &line);
@@ -192,19 +178,17 @@ fn size_distributions_have_the_moments_of_the_paper() {
 
 #[test]
 fn compares_policies_with_exact_means() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
-    let (page, document) = (path("c.html"), path("c.json"));
-    let said = run_ok(&format!(
+    let folder = Folder::new();
+    let [page, document] = folder.paths(["c.html", "c.json"]);
+    let said = run_ok!(
         "compare --workload models/three_servers.yaml --policies fcfs,balanced-fairness:5,random-ps --loads 0.3,0.6 --events 2e6 --html {page} -o {document}"
-    ));
-    let table = stdout(&said) + &stderr(&said);
+    );
+    let table = all_output(&said);
     assert_contains(&table, "balanced fairness, exactly");
-    let document: Value =
-        serde_json::from_str(&std::fs::read_to_string(document).unwrap()).unwrap();
+    let document: Value = read_json(document);
     let exact = document["exact"][0]["mean_response"].as_f64().unwrap();
     assert!((exact / 0.70868103126 - 1.0).abs() < 1e-10, "{exact}");
-    let page = std::fs::read_to_string(page).unwrap();
+    let page = read_text(page);
     assert_contains(&page, "balanced fairness, exactly");
 }
 
@@ -299,21 +283,16 @@ fn record() -> Vector {
 
 #[test]
 fn vectors_are_reproduced() {
-    let path = concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/tests/conformance/compatibility/balanced-fairness.json"
-    );
-    if std::env::var_os("SYNTH_UPDATE_VECTORS").is_some() {
+    let text = conformance_vector("compatibility/balanced-fairness", || {
         let text = serde_json::to_string(&record()).unwrap();
-        std::fs::write(path, text.replace("{\"event\"", "\n{\"event\"") + "\n").unwrap();
-    }
-    let vector: Vector = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
-    let checked = Checked::parse(&vector.artifact.to_string(), path).unwrap();
+        text.replace("{\"event\"", "\n{\"event\"") + "\n"
+    });
+    let vector: Vector = serde_json::from_str(&text).unwrap();
+    let checked = Checked::parse(&vector.artifact.to_string(), "vector").unwrap();
     let mut interpreter = Interpreter::new(&checked);
     for (n, step) in vector.steps.iter().enumerate() {
         assert_eq!(&interpreter.step(step.event), step, "step {n}");
     }
     let many_change = vector.steps.iter().filter(|step| step.changes.len() > 1);
-    let many_change = many_change.count() > 20;
-    assert!(many_change);
+    assert!(many_change.count() > 20);
 }

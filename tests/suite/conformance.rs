@@ -19,6 +19,7 @@
 
 use std::collections::BTreeSet;
 
+use crate::common::*;
 use rand::{RngExt, SeedableRng};
 use serde::{Deserialize, Serialize};
 use synth::document::WorkloadDocument as _;
@@ -33,8 +34,7 @@ use synth::multiresource::policy::{
 };
 use synth::multiresource::simulator::Contender;
 use synth::multiresource::synthesis::{
-    Analysed, ChoiceOptions, Families, Synthesis, SynthesisOptions, SynthesisOutcome, analyse,
-    choose, synthesize,
+    ChoiceOptions, Families, Synthesis, SynthesisOptions, analyse, choose, synthesize,
 };
 use synth::multiresource::workload::{Fleet, Workload};
 
@@ -137,42 +137,30 @@ fn variants() -> Vec<(&'static str, SynthesisOptions)> {
         options.empty_slots = serde_json::from_value(empty_slots.into()).unwrap();
         (name, options)
     };
-    crate::common::rows(include_str!("tables/variants.txt"))
-        .map(row)
-        .collect()
+    rows(include_str!("tables/variants.txt")).map(row).collect()
 }
 
-fn path(name: &str) -> String {
-    format!(
-        "{}/tests/conformance/{name}.json",
-        env!("CARGO_MANIFEST_DIR")
-    )
-}
+const LIMITS: &str = "known: {limit: {law: uniform, low: 1, high: 3}}\n";
 
 fn synthesized(workload: &Workload, options: &SynthesisOptions) -> Box<Synthesis> {
-    match synthesize(workload, options).unwrap() {
-        SynthesisOutcome::Policy(synthesis) => synthesis,
-        other => panic!("{other:?}"),
-    }
+    expect_policy(synthesize(workload, options).unwrap())
 }
 
 fn artifacts() -> Vec<(&'static str, Artifact)> {
-    let model = concat!(env!("CARGO_MANIFEST_DIR"), "/models/section7.yaml");
-    let workload = Workload::read(model.as_ref()).unwrap().workload;
+    let workload = model("section7");
     let msr = |(name, options)| (name, synthesized(&workload, &options).artifact);
     let mut all: Vec<_> = variants().into_iter().map(msr).collect();
     all.push(("msr-chain", chain_artifact(&workload.scaled(0.5).unwrap())));
     let lighter = workload.scaled(0.5).unwrap();
     let turns = |overlap, strict| {
-        Families::Fixed(Box::new(Family::StaticQuickswap(StaticQuickswapConfig {
+        fixed(Family::StaticQuickswap(StaticQuickswapConfig {
             cycle: vec![2, 0, 1],
             thresholds: vec![0, 2, 1],
             overlap,
             strict,
-        })))
+        }))
     };
     let adaptive = Family::AdaptiveQuickswap(AdaptiveQuickswapConfig {});
-    let fixed = |policy: Family| Families::Fixed(Box::new(policy));
     // Some of these policies are not stable at a higher load.
     let light = workload.scaled(0.3).unwrap();
     let of_light = |name| by_name(name, &light.clone().into());
@@ -211,8 +199,9 @@ fn artifacts() -> Vec<(&'static str, Artifact)> {
         ("reserving", chosen(&lighter, only(&["reserving"]))),
         ("guarded", chosen(&light, fixed(guarded.into()))),
     ]);
-    let limits = "known: {limit: {law: uniform, low: 1, high: 3}}\nserver:";
-    let limited = light.to_yaml().replace("server:", limits);
+    let limited = light
+        .to_yaml()
+        .replace("server:", &format!("{LIMITS}server:"));
     let limited = Workload::parse(&limited, "limited").unwrap().workload;
     let by_limits = |all: &[(&str, Artifact)], name: &str| {
         let (_, artifact) = all.iter().find(|(own, _)| *own == name).unwrap();
@@ -224,8 +213,8 @@ fn artifacts() -> Vec<(&'static str, Artifact)> {
         }
         chosen(&limited, fixed(rule))
     };
-    let ranked = crate::common::text("models/section7.yaml")
-        .replace("name: type-2", "priority: 5, name: type-2");
+    let ranked = read_text(model_path("section7"));
+    let ranked = ranked.replace("name: type-2", "priority: 5, name: type-2");
     let ranked = Workload::parse(&ranked, "ranked").unwrap().workload;
     let ranked = ranked.scaled(0.3).unwrap();
     let strict = by_name("strict-priority", &ranked.clone().into());
@@ -248,8 +237,7 @@ fn job_order_artifacts(limited: &Workload) -> Vec<(&'static str, Artifact)> {
     let of = |name, words: &str, change: fn(&mut BackfillingConfig)| {
         let mut own = by_words(words, &limited.clone().into());
         change(&mut own);
-        let families = Families::Fixed(Box::new(own.into()));
-        (name, chosen(limited, families))
+        (name, chosen(limited, fixed(own.into())))
     };
     vec![
         of("order-shortest-first", "easy+sjf", |_| ()),
@@ -263,6 +251,10 @@ fn job_order_artifacts(limited: &Workload) -> Vec<(&'static str, Artifact)> {
             own.reservations = Reservations::Few(2);
         }),
     ]
+}
+
+fn fixed(policy: Family) -> Families {
+    Families::Fixed(Box::new(policy))
 }
 
 fn by_name(name: &str, fleet: &Fleet) -> Family {
@@ -283,10 +275,7 @@ fn chain_artifact(workload: &Workload) -> Artifact {
         rates: [[0, .03, .01], [.04, 0, .02], [.1, .05, 0]]}";
     let own = parse_custom_policy(chain, "chain", &workload.clone().into()).unwrap();
     let options = SynthesisOptions::new(Preemption::None);
-    match analyse(workload, &options, own.msr().unwrap()).unwrap() {
-        SynthesisOutcome::Policy(synthesis) => synthesis.artifact,
-        other => panic!("{other:?}"),
-    }
+    expect_policy(analyse(workload, &options, own.msr().unwrap()).unwrap()).artifact
 }
 
 fn preemptive(workload: &Workload) -> Vec<(&'static str, Artifact)> {
@@ -300,7 +289,6 @@ fn preemptive(workload: &Workload) -> Vec<(&'static str, Artifact)> {
   {name: two, demand: {cpu: 2}, arrival_rate: .3, mean_size: 1},
   {name: four, demand: {cpu: 4}, arrival_rate: .2, mean_size: 1}]}";
     let filling = Workload::parse(filling, "filling").unwrap().workload;
-    let fixed = |policy: Family| Families::Fixed(Box::new(policy));
     let half = workload.scaled(0.5).unwrap();
     let by_weight = chosen(&half, fixed(weights.clone().into()));
     let filled = chosen(&filling, fixed(ServerFillingConfig {}.into()));
@@ -329,7 +317,6 @@ fn with_setups(workload: &Workload, weights: MaxWeightConfig) -> Vec<(&'static s
         from: 6,
         until: 3,
     };
-    let fixed = |policy: Family| Families::Fixed(Box::new(policy));
     vec![
         ("max-weight-setup", chosen(workload, fixed(rule.into()))),
         ("guarded-setup", chosen(workload, fixed(guarded.into()))),
@@ -340,12 +327,7 @@ fn with_setups(workload: &Workload, weights: MaxWeightConfig) -> Vec<(&'static s
 fn over_fleets() -> Vec<(&'static str, Artifact)> {
     let fleet = crate::fleet::read(&crate::fleet::mixed(crate::fleet::TWO_SHAPES)).unwrap();
     let with = |fleet: &Fleet, rule: Option<Family>| {
-        let options = SynthesisOptions::new(Preemption::None);
-        let outcome = Analysed::of_fleet(fleet, &options).unwrap();
-        let SynthesisOutcome::Policy(analysed) = outcome else {
-            panic!("{outcome:?}")
-        };
-        let mut artifact = analysed.partitioned(fleet).unwrap().artifact;
+        let mut artifact = crate::fleet::artifact(fleet);
         if let Some(rule) = rule {
             artifact.policy = rule;
             artifact.claims.truncate(1);
@@ -383,12 +365,14 @@ fn over_fleets() -> Vec<(&'static str, Artifact)> {
         rule: Box::new(zone.into()),
         ..guarded.clone()
     };
-    let limits = "known: {limit: {law: uniform, low: 1, high: 3}}\nservers:";
-    let limited = fleet.to_yaml().replace("servers:", limits);
-    let limited = crate::fleet::read(&limited).unwrap();
+    let with_limits = |fleet: &Fleet| {
+        let text = fleet.to_yaml();
+        let text = text.replace("servers:", &format!("{LIMITS}servers:"));
+        crate::fleet::read(&text).unwrap()
+    };
+    let limited = with_limits(&fleet);
     let gangs = crate::fleet::read(crate::pooled::GANGS).unwrap();
-    let promising = gangs.to_yaml().replace("servers:", limits);
-    let promising = crate::fleet::read(&promising).unwrap();
+    let promising = with_limits(&gangs);
     let ordered = by_words("easy+wfp3+history", &promising);
     let teams = PartitionConfig {
         schedules: vec![vec![vec![4, 0]], vec![vec![0, 1], vec![8, 0]]],
@@ -425,15 +409,9 @@ fn chosen(workload: &Workload, families: Families) -> Artifact {
     options.setup_rate = setup_rate;
     let choice = ChoiceOptions::new(families, 4_000_000, 1);
     let synthesis = synthesized(workload, &options);
-    choose(
-        &workload.clone().into(),
-        &options,
-        &choice,
-        synthesis,
-        |_| (),
-    )
-    .unwrap()
-    .artifact
+    let fleet = workload.clone().into();
+    let chosen = choose(&fleet, &options, &choice, synthesis, |_| ());
+    chosen.unwrap().artifact
 }
 
 fn record(artifact: &Artifact) -> Vector {
@@ -476,29 +454,24 @@ fn record(artifact: &Artifact) -> Vector {
 }
 
 pub(crate) fn recorded_vectors() -> Vec<(String, Vector)> {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/conformance");
-    let files = std::fs::read_dir(folder).unwrap();
+    let files = std::fs::read_dir(in_root("tests/conformance")).unwrap();
     let mut files: Vec<_> = files.map(|entry| entry.unwrap().path()).collect();
     files.sort();
     let files = files.iter().filter(|file| file.is_file());
-    let vector = |file: &std::path::PathBuf| {
-        let text = std::fs::read_to_string(file).unwrap();
-        (
-            file.display().to_string(),
-            serde_json::from_str(&text).unwrap(),
-        )
-    };
-    files.map(vector).collect()
+    files
+        .map(|file| (file.display().to_string(), read_json(file)))
+        .collect()
 }
 
 #[test]
 fn vectors_are_reproduced() {
     if std::env::var_os("SYNTH_UPDATE_VECTORS").is_some() {
         for (name, artifact) in artifacts() {
-            let text = serde_json::to_string(&record(&artifact)).unwrap();
-            let lines = text.replace("{\"event\"", "\n{\"event\"");
-            let lines = lines.replace("[{\"t\"", "\n[{\"t\"") + "\n";
-            std::fs::write(path(name), lines).unwrap();
+            conformance_vector(name, || {
+                let text = serde_json::to_string(&record(&artifact)).unwrap();
+                let lines = text.replace("{\"event\"", "\n{\"event\"");
+                lines.replace("[{\"t\"", "\n[{\"t\"") + "\n"
+            });
         }
     }
     let mut kinds = BTreeSet::new();

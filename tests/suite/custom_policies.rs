@@ -8,18 +8,12 @@ const TWO: &str = "msr: {schedules: [{type-1: 1, type-2: 4}, {type-3: 2}], weigh
 
 fn analysed(document: &str, options: &str) -> Value {
     let folder = Folder::new();
-    let model = text("models/section7.yaml");
-    let lighter = model.replace("arrival_rate: .45", "arrival_rate: .3");
-    let lighter = lighter.replace("arrival_rate: 1.8", "arrival_rate: 1.2");
-    let lighter = lighter.replace("arrival_rate: .9,", "arrival_rate: .6,");
-    let (workload, own) = (
-        folder.write("w.yaml", &lighter),
-        folder.write("own.yaml", document),
-    );
+    let rates = [(".45,", ".3,"), ("1.8,", "1.2,"), (".9,", ".6,")];
+    let workload = folder.write("w.yaml", &section7_with_rates(rates));
+    let own = folder.write("own.yaml", document);
     let file = folder.path_string("p.json");
-    let typed = format!("analyze {own} --workload {workload} {options} -o {file}");
-    run_ok(&typed);
-    let printed = stderr(&run_ok(&format!("check {file}")));
+    run_ok!("analyze {own} --workload {workload} {options} -o {file}");
+    let printed = stderr(&run_ok!("check {file}"));
     let (claims, rest) = printed["valid: ".len()..].split_once(' ').unwrap();
     assert_contains(rest, &format!("{claims} derived again"));
     folder.json("p.json")
@@ -30,15 +24,13 @@ fn analysed(document: &str, options: &str) -> Value {
 fn analyzes_custom_schedules() {
     let folder = Folder::new();
     let own = folder.write("own.yaml", TWO);
-    let output = run_ok(&format!(
-        "analyze {own} --workload models/section7.yaml --preemption full --switching-rate 2 -o -"
-    ));
+    let options = "--preemption full --switching-rate 2";
+    let output = run_ok!("analyze {own} --workload models/section7.yaml {options} -o -");
     let artifact = json(&output);
     let number = claimed_value(&artifact, "mean_number");
     assert!((number - 36.8107).abs() < 1e-4, "{number}");
-    let all = artifact["claims"].as_array().unwrap();
     let of = |quantity: &str| -> f64 {
-        let own = all.iter();
+        let own = claims(&artifact).iter();
         let own = own.filter(|c| c["quantity"] == quantity && c["type"].is_string());
         own.map(|c| c["value"].as_f64().unwrap()).sum()
     };
@@ -46,13 +38,12 @@ fn analyzes_custom_schedules() {
     assert!(of("number_above") > 0.0, "{artifact}");
     assert!(of("response_p99") > 0.0, "{artifact}");
     let own = folder.write("own.yaml", &TWO.replace("[1, 1]", "[11, 10]"));
-    let printed = stdout(&run_ok(&format!(
-        "analyze {own} --workload models/section7.yaml -o {}",
-        folder.path_string("p.json")
-    )));
+    let policy = folder.path_string("p.json");
+    let analysed = run_ok!("analyze {own} --workload models/section7.yaml -o {policy}");
+    let printed = stdout(&analysed);
     assert_contains(&printed, "does not use the best schedules");
     assert_contains(&printed, "Load: ρ = 0.945 of");
-    assert_contains(&printed.replace('\n', " "), "the load would be 0.9.");
+    assert_contains(&printed, "the load would be 0.9.");
 }
 
 /// Two states of this chain have the same schedule and the same exit rates.
@@ -70,20 +61,15 @@ fn a_chain_with_equal_states_is_equivalent_to_a_loop() {
         let one = analysed(TWO, &format!("{options} --switching-rate .04"));
         let other = analysed(twice, options);
         assert!(other["policy"]["msr"]["rates"].is_array());
-        // A longer chain has fewer percentiles because the effort is limited.
-        let mut compared = 0;
-        for a in other["claims"].as_array().unwrap() {
-            let is_same = |b: &&Value| {
-                ["quantity", "type", "at"]
-                    .iter()
-                    .all(|key| a[key] == b[key])
-            };
-            let b = one["claims"].as_array().unwrap().iter().find(is_same);
+        // The longer chain has fewer percentiles because there is a limit on the effort.
+        let keys = ["quantity", "type", "at"];
+        for a in claims(&other) {
+            let is_same = |b: &&Value| keys.iter().all(|key| a[key] == b[key]);
+            let b = claims(&one).iter().find(is_same);
             let [x, y] = [a, b.unwrap()].map(|claim| claim["value"].as_f64().unwrap());
             assert!((x / y - 1.0).abs() < 1e-7, "{options}: {a} {b:?}");
-            compared += 1;
         }
-        assert!(compared > 25, "{options}: {compared}");
+        assert!(claims(&other).len() > 25, "{options}");
     }
 }
 
@@ -96,9 +82,9 @@ fn a_simulation_confirms_the_analysis_of_a_chain() {
         let artifact = analysed(document, &format!("--preemption {preemption}"));
         let folder = Folder::new();
         let file = folder.write("p.json", &artifact.to_string());
-        let printed = stdout(&run_ok(&format!("simulate {file} --events 1e7 --seed 5")));
+        let printed = stdout(&run_ok!("simulate {file} --events 1e7 --seed 5"));
         assert_contains(&printed, "confirmed");
-        let shown = stdout(&run_ok(&format!("show {file}")));
+        let shown = stdout(&run_ok!("show {file}"));
         assert_contains(&shown, "Switching rates, by schedule");
         assert_contains(&shown, "0.03");
         let table = "
@@ -123,10 +109,8 @@ fn reports_errors_in_a_document() {
         run_err(&typed, expected);
     }
     let own = folder.write("own.yaml", &TWO.replace("[1, 1]", "[1, 9]"));
-    let output = run_expecting_code(
-        1,
-        &words(&format!("analyze {own} --workload models/section7.yaml")),
-    );
+    let typed = format!("analyze {own} --workload models/section7.yaml");
+    let output = run_expecting_code(1, &typed);
     assert_contains(&stdout(&output), "these schedules do not carry the load");
     let line = "are for one server, but the workload is a fleet";
     run_err(&format!("analyze {own} --workload models/fleet.yaml"), line);
@@ -139,11 +123,8 @@ fn a_custom_threshold_has_exact_means() {
     let turns = "static-quickswap: {cycle: [heavy, light], thresholds: {light: 20}, strict: true}";
     let own = folder.write("own.yaml", turns);
     let model = "models/one_or_all.yaml";
-    let [named, written] = [
-        format!("{model} --family msfq-strict:20"),
-        format!("analyze {own} --workload {model} -o -"),
-    ]
-    .map(|typed| json(&run_ok(&typed)));
+    let named = json(&run_ok!("{model} --family msfq-strict:20"));
+    let written = json(&run_ok!("analyze {own} --workload {model} -o -"));
     assert_eq!(named, written);
     let mean = claimed_value(&named, "mean_response");
     assert!((mean - 11.13675).abs() < 1e-5, "{mean}");
@@ -157,11 +138,8 @@ fn writes_named_rules_as_policy_files() {
         {name: four, demand: {cpu: 4}, arrival_rate: .3, mean_size: 1, priority: 5}";
     let plain = workload("server: {capacity: {cpu: 4}}", jobs);
     let limits = "known: {limit: {law: uniform, low: 1, high: 3}}\nserver:";
-    let (bare, limited) = (
-        folder.write("b.yaml", &plain),
-        plain.replace("server:", limits),
-    );
-    let limited = folder.write("l.yaml", &limited);
+    let bare = folder.write("b.yaml", &plain);
+    let limited = folder.write("l.yaml", &plain.replace("server:", limits));
     for rule in Contender::rules() {
         let name = rule.name;
         if name == "least-left-first" {
@@ -170,54 +148,32 @@ fn writes_named_rules_as_policy_files() {
             continue;
         }
         // Without a threshold, the name selects the best one.
-        let name = if name == "msfq-strict" {
-            "msfq-strict:2"
-        } else {
-            name
-        };
+        let strict = (name == "msfq-strict").then_some("msfq-strict:2");
+        let name = strict.unwrap_or(name);
         let knows = name.starts_with("easy-backfill") || name.starts_with("conservative");
-        let (file, model) = (
-            folder.path_string(&format!("{name}.json")),
-            if knows { &limited } else { &bare },
-        );
-        run_ok(&format!("{model} --family {name} --work 1e6 -o {file}"));
-        run_ok(&format!("check {file}"));
-        stdout(&run_ok(&format!("show {file}")));
+        let file = folder.path_string(&format!("{name}.json"));
+        let model = if knows { &limited } else { &bare };
+        run_ok!("{model} --family {name} --work 1e6 -o {file}");
+        run_ok!("check {file}");
+        run_ok!("show {file}");
         let typed =
             format!("compare {model} --policies {name},{file} --loads .4 --events 4e5 -o -");
-        let cells = json(&run_ok(&typed))["cells"].clone();
+        let cells = json(&run_ok!("{typed}"))["cells"].clone();
         let means = cells.as_array().unwrap().iter();
         let means: Vec<Value> = means.map(|c| c["run"]["replications"].clone()).collect();
         assert_eq!(means[0], means[1], "{name}");
         let bound = if knows { ",\"limit\":2" } else { "" };
         let line = format!("{{\"t\":0,\"arrive\":\"one\",\"job\":\"1\"{bound}}}\n");
-        let driven = run_with_stdin(&format!("drive {file}"), &line);
-        assert_eq!(code(&driven), 0, "{name}: {}", stderr(&driven));
+        run_with_stdin(0, &format!("drive {file}"), &line);
     }
-    run_err(
-        &format!("{bare} --family easy-backfill"),
-        "limits on the sizes",
-    );
-    run_err(
-        &format!("{bare} --family first-fit --preemption full"),
-        "all others require `--preemption none`",
-    );
-    run_err(
-        &format!("{bare} --family server-filling --preemption none"),
-        "--preemption full",
-    );
-    run_err(
-        "models/fleet.yaml --family msfq",
-        "for the servers of a fleet",
-    );
-    run_err(
-        &format!("{bare} --family frst-fit"),
-        "did you mean `first-fit`?",
-    );
+    let table = "BARE --family easy-backfill | limits on the sizes
+        BARE --family first-fit --preemption full | all others require `--preemption none`
+        BARE --family server-filling --preemption none | --preemption full
+        models/fleet.yaml --family msfq | for the servers of a fleet
+        BARE --family frst-fit | did you mean `first-fit`?";
+    assert_errors(table, &[("BARE", &bare)]);
     let over = folder.path_string("fleet.json");
-    run_ok(&format!(
-        "models/fleet.yaml --family best-fit --work 1e6 -o {over}"
-    ));
+    run_ok!("models/fleet.yaml --family best-fit --work 1e6 -o {over}");
     let policy = &folder.json("fleet.json")["policy"]["backfilling"];
     let found = [&policy["order"], &policy["placement"]];
     assert_eq!(found, ["arrival", "best"]);
@@ -226,9 +182,8 @@ fn writes_named_rules_as_policy_files() {
 /// FCFS is stable at the lower load of the result and unstable at the higher load.
 #[test]
 fn finds_the_maximum_load_of_a_rule() {
-    let typed =
-        "limit models/section7.yaml --policies fcfs,max-weight --events 1e7 --within 4% -o -";
-    let limits = json(&run_ok(typed));
+    let typed = "limit models/section7.yaml --policies fcfs,max-weight --events 1e7 --within 4%";
+    let limits = json(&run_ok!("{typed} -o -"));
     let loads = |n: usize, health: &str| -> Vec<f64> {
         let runs = limits["limits"][n]["runs"].as_array().unwrap().iter();
         let own = runs.filter(|run| run["health"] == health);
@@ -239,6 +194,6 @@ fn finds_the_maximum_load_of_a_rule() {
     assert!((0.75..0.85).contains(&settled), "{limits}");
     assert!(settled < unstable && unstable < 0.95, "{limits}");
     assert!(loads(1, "unstable").is_empty(), "{limits}");
-    let table = stdout(&run_ok(&typed.replace(" -o -", "")));
+    let table = stdout(&run_ok!("{typed}"));
     assert_contains(&table, "none found below 1");
 }

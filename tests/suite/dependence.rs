@@ -15,17 +15,14 @@ fn workload(before: &str, servers: &str, alike: &str) -> String {
     )
 }
 
-fn run_and_collect_output(arguments: &[&str]) -> String {
-    let output = run_ok(arguments);
-    stdout(&output) + &stderr(&output)
-}
-
-fn written(text: &str) -> (tempfile::TempDir, String, String) {
-    let folder = tempfile::tempdir().unwrap();
-    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
-    let [from, to] = ["workload.yaml", "policy.json"].map(path);
-    std::fs::write(&from, text).unwrap();
-    (folder, from, to)
+/// Returns the files of a workload and of its policy, and the output of the synthesis.
+fn synthesized(workload: &str, options: &str) -> (Folder, String, String, String) {
+    let folder = Folder::new();
+    let from = folder.write("workload.yaml", workload);
+    let to = folder.path_string("policy.json");
+    let options = format!("--preemption none {options} --work 4e6");
+    let output = run_ok!("--workload {from} {options} --output {to}");
+    (folder, from, to, all_output(&output))
 }
 
 #[test]
@@ -36,20 +33,11 @@ fn synthesizes_checks_simulates_and_compares_policies_for_dependent_jobs() {
         (COMMON, SERVER, ""),
         (COMMON, FLEET, ", alike: .85"),
     ] {
-        let (_folder, from, to) = written(&workload(before, servers, alike));
-        let arguments = ["--workload", &from, "--preemption", "none"];
-        run_and_collect_output(&[&arguments[..], &["--work", "4e6", "--output", &to]].concat());
-        let checked = run_and_collect_output(&["check", &to, "--workload", &from]);
+        let (_folder, from, to, _) = synthesized(&workload(before, servers, alike), "");
+        let checked = all_output(&run_ok!("check {to} --workload {from}"));
         assert!(checked.starts_with("valid: "), "{checked}");
-        run_and_collect_output(&["simulate", &to, "--events", "1e6"]);
-        let compared = ["compare", "--workload", &from, "--loads", ".3,.6"];
-        run_and_collect_output(
-            &[
-                &compared[..],
-                &["--policies", &format!("fcfs,{to}"), "--events", "2e5"],
-            ]
-            .concat(),
-        );
+        run_ok!("simulate {to} --events 1e6");
+        run_ok!("compare {from} --loads .3,.6 --policies fcfs,{to} --events 2e5");
     }
 }
 
@@ -63,52 +51,29 @@ fn claim_line<'a>(printed: &'a str, claim: &str) -> &'a str {
 #[test]
 fn claims_about_completions_are_approximate_for_similar_jobs() {
     let msr = |before: &str, alike: &str| {
-        let (_folder, from, to) = written(&workload(before, SERVER, alike));
-        let arguments = [
-            "--workload",
-            &from,
-            "--preemption",
-            "none",
-            "--family",
-            "msr",
-            "--verbose",
-        ];
-        let summary =
-            run_and_collect_output(&[&arguments[..], &["--work", "4e6", "--output", &to]].concat());
-        (
-            summary,
-            run_and_collect_output(&["simulate", &to, "--events", "3e6"]),
-        )
+        let workload = workload(before, SERVER, alike);
+        let (_folder, _, to, summary) = synthesized(&workload, "--family msr --verbose");
+        (summary, all_output(&run_ok!("simulate {to} --events 3e6")))
     };
     let (summary, printed) = msr("", ", alike: .85");
-    let expected = "as if arrivals were Poisson and sizes independent";
-    assert_contains(&summary, expected);
+    assert_contains(
+        &summary,
+        "as if arrivals were Poisson and sizes independent",
+    );
     assert_contains(claim_line(&printed, "working time"), "approximate, off by");
     let (summary, printed) = msr(COMMON, "");
     assert_contains(&summary, "as if arrivals were Poisson (the loads");
     assert_contains(claim_line(&printed, "working time"), "confirmed");
-    assert_contains(
-        claim_line(&printed, "mean response ["),
-        "approximate, off by",
-    );
+    let response = claim_line(&printed, "mean response [");
+    assert_contains(response, "approximate, off by");
 }
 
 #[test]
 fn rejects_a_policy_for_another_modulation() {
-    let (_folder, from, to) = written(&workload(COMMON, SERVER, ""));
-    let arguments = [
-        "--workload",
-        &from,
-        "--preemption",
-        "none",
-        "--family",
-        "msr",
-    ];
-    run_and_collect_output(&[&arguments[..], &["--work", "4e6", "--output", &to]].concat());
+    let (_folder, from, to, _) = synthesized(&workload(COMMON, SERVER, ""), "--family msr");
     std::fs::write(&from, workload("", SERVER, "")).unwrap();
-    let refused = run_expecting_code(1, &["check", &to, "--workload", &from]);
-    let printed = stdout(&refused) + &stderr(&refused);
-    let is_told = printed.contains("workload.modulation: made for {")
-        && printed.contains("but the workload has none");
-    assert!(is_told, "{printed}");
+    let refused = run_expecting_code(1, &format!("check {to} --workload {from}"));
+    let printed = all_output(&refused);
+    assert_contains(&printed, "workload.modulation: made for {");
+    assert_contains(&printed, "but the workload has none");
 }

@@ -17,9 +17,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::thread;
 
-fn root() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-}
+use crate::common::{in_root, path_with, read_text};
 
 fn pages(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).unwrap() {
@@ -33,14 +31,11 @@ fn pages(folder: &Path, found: &mut Vec<PathBuf>) {
 }
 
 fn documents() -> Vec<(PathBuf, String)> {
-    let mut paths = vec![root().join("README.md")];
-    pages(&root().join("docs"), &mut paths);
+    let mut paths = vec![in_root("README.md")];
+    pages(&in_root("docs"), &mut paths);
     paths.sort();
-    let read = |path: PathBuf| {
-        let text = fs::read_to_string(&path).unwrap();
-        (path, text)
-    };
-    paths.into_iter().map(read).collect()
+    let paths = paths.into_iter();
+    paths.map(|path| (path.clone(), read_text(path))).collect()
 }
 
 fn blocks(text: &str, language: &str) -> Vec<String> {
@@ -165,14 +160,10 @@ fn run(document: &Path, text: &str) {
     let link = |from: &Path, to: &str| {
         std::os::unix::fs::symlink(from, folder.path().join(to)).unwrap();
     };
-    link(&root().join("models"), "models");
+    link(&in_root("models"), "models");
     fs::create_dir(folder.path().join("bin")).unwrap();
     link(Path::new(env!("CARGO_BIN_EXE_synth")), "bin/synth");
-    let path = format!(
-        "{}:{}",
-        folder.path().join("bin").display(),
-        std::env::var("PATH").unwrap()
-    );
+    let path = path_with(&folder.path().join("bin"));
     for file in text.split("<!-- file: ").skip(1) {
         let (name, rest) = file.split_once(" -->\n```").unwrap();
         let (_, block) = rest.split_once('\n').unwrap();
@@ -259,8 +250,8 @@ fn links_are_not_broken() {
 
 #[test]
 fn every_page_is_in_the_index() {
-    let docs = root().join("docs");
-    let index = fs::read_to_string(docs.join("index.md")).unwrap();
+    let docs = in_root("docs");
+    let index = read_text("docs/index.md");
     for (path, _) in documents() {
         if let Ok(page) = path.strip_prefix(&docs)
             && page != Path::new("index.md")
@@ -275,7 +266,7 @@ fn every_page_is_in_the_index() {
 fn the_reference_is_up_to_date() {
     let python = std::env::var("PYTHON").unwrap_or_else(|_| "python3".into());
     let mut check = Command::new(python);
-    check.arg(root().join("scripts/reference")).arg("--check");
+    check.arg(in_root("scripts/reference")).arg("--check");
     let Ok(output) = check.env("SYNTH", env!("CARGO_BIN_EXE_synth")).output() else {
         eprintln!("skipped: python3 is not installed and $PYTHON is not set");
         return;

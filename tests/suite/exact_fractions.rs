@@ -9,24 +9,14 @@ use synth::multiresource::synthesis::{
 };
 use synth::multiresource::workload::Workload;
 
-fn model(name: &str) -> Workload {
-    let path = format!("{}/models/{name}.yaml", env!("CARGO_MANIFEST_DIR"));
-    Workload::read(path.as_ref()).unwrap().workload
-}
-
 /// Returns section 7 of the MSR paper with rates that make the mean size equal to the load.
 fn section7_at(load: &str) -> Workload {
     section7([".5", "2", "1"], load)
 }
 
 fn section7(rates: [&str; 3], mean: &str) -> Workload {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/models/section7.yaml");
-    let text = std::fs::read_to_string(path).unwrap();
-    let pairs = ["rate: .45,", "rate: 1.8,", "rate: .9,"].into_iter();
-    let pairs = pairs.zip(rates);
-    let text = pairs.fold(text, |text, (from, to)| {
-        text.replace(from, &format!("rate: {to},"))
-    });
+    let [a, b, c] = rates.map(|rate| format!("{rate},"));
+    let text = section7_with_rates([(".45,", &a), ("1.8,", &b), (".9,", &c)]);
     let text = text.replace("mean_size: 1}", &format!("mean_size: {mean}}}"));
     Workload::parse(&text, "section7").unwrap().workload
 }
@@ -38,10 +28,7 @@ fn outcome(workload: &Workload) -> Result<SynthesisOutcome, SynthesisError> {
 }
 
 fn artifact_of(workload: &Workload) -> Artifact {
-    match outcome(workload).unwrap() {
-        SynthesisOutcome::Policy(synthesis) => synthesis.artifact,
-        other => panic!("{other:?}"),
-    }
+    expect_policy(outcome(workload).unwrap()).artifact
 }
 
 /// If the load is below 1 by at most 10⁻¹¹, floating-point numbers are not precise enough. This
@@ -115,11 +102,8 @@ fn rejects_a_mix_that_is_slightly_worse_than_the_optimum() {
     proof.bound = proof.load;
     let faults = |artifact: &Artifact| -> Vec<String> {
         let findings = artifact.check().err().unwrap_or_default();
-        findings
-            .into_iter()
-            .map(|f| f.path)
-            .filter(|p| p.starts_with("evidence"))
-            .collect()
+        let paths = findings.into_iter().map(|f| f.path);
+        paths.filter(|path| path.starts_with("evidence")).collect()
     };
     assert_eq!(faults(&artifact), ["evidence.exact.prices"]);
     let exact = artifact.evidence.exact.as_mut().unwrap();

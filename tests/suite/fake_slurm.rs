@@ -2,9 +2,14 @@
 
 use std::os::unix::fs::symlink;
 use std::path::Path;
+use std::process::{Command, Output};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 
 use synth::slurm::{Nodes, Slurm, SlurmQueue};
 use tempfile::TempDir;
+
+use crate::common::{in_root, path_with, rows};
 
 /// A folder of `sh` scripts that can be used in `PATH` or as [`Slurm::programs`].
 pub(crate) struct FakeSlurm {
@@ -12,16 +17,17 @@ pub(crate) struct FakeSlurm {
 }
 
 impl FakeSlurm {
-    /// Creates a partition `synth` without jobs. It has the node n1 with 20 CPUs and 15000 MiB.
+    /// Creates a partition that is called `synth` and has no jobs. It has the node n1 with 20 CPUs
+    /// and 15000 MiB.
     pub(crate) fn new() -> Self {
         let folder = TempDir::new().unwrap();
-        let command = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fake/command");
+        let command = in_root("tests/fake/command");
         for name in ["squeue", "sinfo", "scontrol"] {
             symlink(&command, folder.path().join(name)).unwrap();
         }
         let fake = FakeSlurm { folder };
         fake.queue("");
-        let node = crate::common::rows(include_str!("tables/node_row.txt"));
+        let node = rows(include_str!("tables/node_row.txt"));
         let node: Vec<_> = node.map(|[name, cell]| (name, cell)).collect();
         fake.table("sinfo", Nodes::columns(), &row(Nodes::columns(), &node));
         let text = "case \"$*\" in
@@ -37,6 +43,25 @@ esac";
 
     pub(crate) fn folder(&self) -> &Path {
         self.folder.path()
+    }
+
+    pub(crate) fn command(&self, typed: &str) -> Command {
+        let mut command = crate::common::command(typed);
+        command.env("PATH", path_with(self.folder()));
+        command
+    }
+
+    pub(crate) fn run(&self, typed: &str) -> Output {
+        self.command(typed).output().unwrap()
+    }
+
+    /// Waits until exactly these calls were made.
+    pub(crate) fn assert_calls(&self, expected: &[&str]) {
+        let begin = Instant::now();
+        while self.calls() != expected && begin.elapsed() < Duration::from_secs(20) {
+            sleep(Duration::from_millis(20));
+        }
+        assert_eq!(self.calls(), expected);
     }
 
     pub(crate) fn slurm(&self) -> Slurm {
@@ -80,7 +105,7 @@ esac";
 
 /// The default values are the values of a held job with one CPU.
 pub(crate) fn job(cells: &[(&str, &str)]) -> String {
-    let usual = crate::common::rows(include_str!("tables/queue_row.txt"));
+    let usual = rows(include_str!("tables/queue_row.txt"));
     let usual: Vec<_> = usual.map(|[name, cell]| (name, cell)).collect();
     row(SlurmQueue::columns(), &[cells, &usual].concat())
 }

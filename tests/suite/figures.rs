@@ -8,9 +8,10 @@ fn comparisons_show_rounded_numbers() {
     let folder = Folder::new();
     let base = "compare --workload models/one_or_all.yaml --events 2e5 --policies msfq,first-fit";
     let page = folder.path_string("r.html");
-    let typed = format!("{base},server-filling --loads .25279,.4 --html {page}");
-    synth(&typed);
-    let page = String::from_utf8(folder.bytes("r.html")).unwrap();
+    synth(&format!(
+        "{base},server-filling --loads .25279,.4 --html {page}"
+    ));
+    let page = read_text(page);
     let is_long = |word: &str| {
         word.split_once('.')
             .is_some_and(|(_, digits)| digits.len() > 7)

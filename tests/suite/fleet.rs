@@ -61,15 +61,13 @@ pub(crate) fn load(fleet: &Fleet) -> f64 {
     certificate.load
 }
 
-fn partitioned_policy(fleet: &Fleet) -> SynthesisOutcome<Analysed> {
+pub(crate) fn partitioned_policy(fleet: &Fleet) -> SynthesisOutcome<Analysed> {
     Analysed::of_fleet(fleet, &SynthesisOptions::new(Preemption::None)).unwrap()
 }
 
-fn artifact(fleet: &Fleet) -> Artifact {
-    match partitioned_policy(fleet) {
-        SynthesisOutcome::Policy(analysed) => analysed.partitioned(fleet).unwrap().artifact,
-        other => panic!("expected a policy, found {other:?}"),
-    }
+pub(crate) fn artifact(fleet: &Fleet) -> Artifact {
+    let analysed = expect_policy(partitioned_policy(fleet));
+    analysed.partitioned(fleet).unwrap().artifact
 }
 
 fn is_near(found: f64, expected: f64) {
@@ -79,8 +77,7 @@ fn is_near(found: f64, expected: f64) {
 #[test]
 fn a_single_server_is_a_fleet() {
     for name in ["section7", "four_types", "one_or_all"] {
-        let path = format!("models/{name}.yaml");
-        let text = std::fs::read_to_string(path).unwrap();
+        let text = read_text(model_path(name));
         let workload = Workload::parse(&text, name).unwrap().workload;
         let start = text.find("server:").unwrap();
         let capacity = text[start..].find('{').unwrap() + start;
@@ -113,22 +110,19 @@ fn merges_equal_shapes() {
 /// GPUs are idle, only the large server can run the wide jobs, two at a time, and `b = 1`.
 #[test]
 fn loads_match_manual_calculations() {
-    let packing = "kind: multiresource\ntime_unit: s\nservers:
+    let servers = "servers:
   - {name: small, count: 2, capacity: {cpu: 3}}
-  - {name: large, capacity: {cpu: 5}}
-jobs:
-  - {name: two, demand: {cpu: 2}, arrival_rate: 2, mean_size: 1}\n";
-    let scarce = "kind: multiresource\ntime_unit: s\nservers:
+  - {name: large, capacity: {cpu: 5}}";
+    let packing = workload(servers, &job_type("two", 2, 2, 1));
+    let servers = "servers:
   - {name: plain, capacity: {cpu: 4}}
-  - {name: gpu, capacity: {cpu: 2, gpu: 1}}
-jobs:
-  - {name: web, demand: {cpu: 1}, arrival_rate: 2.5, mean_size: 1}
-  - {name: learn, demand: {cpu: 1, gpu: 1}, arrival_rate: .5, mean_size: 1}\n";
+  - {name: gpu, capacity: {cpu: 2, gpu: 1}}";
+    let learn = "{name: learn, demand: {cpu: 1, gpu: 1}, arrival_rate: .5, mean_size: 1}";
+    let scarce = workload(servers, &(job_type("web", 1, 2.5, 1) + learn));
     let line = "  - {name: big, count: 1, capacity: {cpu: 8}}
   - {name: idle, count: 9, capacity: {cpu: 1, gpu: 1}}\n";
-    let idle = mixed(line);
-    for text in [packing, scarce, &idle] {
-        is_near(load(&read(text).unwrap()), 0.5);
+    for text in [packing, scarce, mixed(line)] {
+        is_near(load(&read(&text).unwrap()), 0.5);
     }
 }
 
@@ -169,11 +163,9 @@ fn exact_claims_are_approximate_for_other_arrivals() {
 fn valid() -> Value {
     let policy = artifact(&read(&mixed(TWO_SHAPES)).unwrap());
     let text = policy.to_json().unwrap();
-    assert_eq!(
-        Checked::parse(&text, "fleet.json").unwrap().artifact(),
-        &policy.sealed(),
-        "the policy changes if it is written and read"
-    );
+    let read = Checked::parse(&text, "fleet.json").unwrap();
+    let message = "the policy changes if it is written and read";
+    assert_eq!(read.artifact(), &policy.sealed(), "{message}");
     serde_json::from_str(&text).unwrap()
 }
 
@@ -182,29 +174,22 @@ fn reports_the_path_of_each_error_in_a_policy() {
     let valid = valid();
     let prices = &valid["evidence"]["prices"];
     let swapped = json!([prices[2], prices[1], prices[0]]);
-    let table = include_str!("tables/fleet/lies.txt");
-    assert_policy_changes_rejected(&valid, "", table);
+    assert_policy_changes_rejected(&valid, "", include_str!("tables/fleet/lies.txt"));
     // The changed numbers match the digest, but they do not match the proof.
     let table = "/servers/0/count | 3 | evidence.
         /servers/0/capacity/cpu | 2 | evidence.
         /jobs/2/arrivals/rate | 1 | policy.partition: the policy is unstable";
-    assert_changes_rejected(
-        &valid,
-        "/workload",
-        table,
-        rejection_reason::<Multiresource>,
-    );
-    let text = format!("/evidence/prices | {swapped} | a job of type");
-    assert_policy_changes_rejected(&valid, "", &text);
+    let check = rejection_reason::<Multiresource>;
+    assert_changes_rejected(&valid, "/workload", table, check);
+    let table = format!("/evidence/prices | {swapped} | a job of type");
+    assert_policy_changes_rejected(&valid, "", &table);
 }
 
 #[test]
 fn rejects_a_change_of_any_number() {
     let valid = valid();
-    let mut pointers = Vec::new();
-    numbers(&valid, String::new(), &mut pointers);
     let mut passed = Vec::new();
-    for pointer in pointers {
+    for pointer in pointers(&valid, Value::is_number) {
         // Higher prices are still valid, and the gap is only a rounding error.
         let harmless = pointer.contains("/resource_prices/") || pointer.ends_with("/gap");
         let larger = |v: &mut Value| {
@@ -220,23 +205,6 @@ fn rejects_a_change_of_any_number() {
         }
     }
     assert_eq!(passed, [""; 0]);
-}
-
-fn numbers(value: &Value, at: String, found: &mut Vec<String>) {
-    match value {
-        Value::Number(_) => found.push(at),
-        Value::Array(all) => {
-            for (n, value) in all.iter().enumerate() {
-                numbers(value, format!("{at}/{n}"), found);
-            }
-        }
-        Value::Object(all) => {
-            for (key, value) in all {
-                numbers(value, format!("{at}/{key}"), found);
-            }
-        }
-        _ => {}
-    }
 }
 
 #[test]
@@ -263,27 +231,25 @@ fn synthesizes_a_policy_for_a_fleet_on_the_command_line() {
     let folder = Folder::new();
     let file = folder.path_string("fleet.json");
     let make = format!("--workload {MODEL} -o {file} --preemption");
-    let pooled = run_ok(&format!("{make} full --work 2e6"));
+    let pooled = run_ok!("{make} full --work 2e6");
     assert_contains(&stderr(&pooled), "Jobs are not preempted");
-    let output = run_ok(&format!("{make} none --verbose --family partition"));
+    let output = run_ok!("{make} none --verbose --family partition");
     assert_contains(&stderr(&output), "ρ = 0.589015152 of the maximum");
-    let valid = run_ok(&format!("check {file} --workload {MODEL}"));
+    let valid = run_ok!("check {file} --workload {MODEL}");
     assert_contains(&stderr(&valid), "48 servers of 2 shapes");
-    let other = folder.write("other.yaml", &text(MODEL).replace("count: 40", "count: 41"));
+    let other = read_text(MODEL).replace("count: 40", "count: 41");
+    let other = folder.write("other.yaml", &other);
     let refused = run_expecting_code(1, &format!("check {file} --workload {other}"));
-    let said = stderr(&refused);
-    assert_contains(&said, "workload.servers[0].count: `big`: made for 40");
+    let expected = "workload.servers[0].count: `big`: made for 40";
+    assert_contains(&stderr(&refused), expected);
 }
 
 #[test]
 fn rejects_a_fleet_that_is_too_large_for_simulation() {
     let folder = Folder::new();
-    let jobs = (1..=12).map(|n| {
-        let gpus = 1 + n % 8;
-        format!("{{name: j{n}, demand: {{gpu: {gpus}}}, arrival_rate: 15990, mean_size: 1}}")
-    });
-    let servers = "servers: [{name: node, count: 100000, capacity: {gpu: 8}}]";
-    let text = workload(servers, &jobs.collect::<Vec<_>>().join("\n"));
+    let jobs = (1..=12).map(|n| job_type(&format!("j{n}"), 1 + n % 8, 15990, 1));
+    let servers = "servers: [{name: node, count: 100000, capacity: {cpu: 8}}]";
+    let text = workload(servers, &jobs.collect::<String>());
     let file = folder.write("large.yaml", &text);
     let output = folder.path_string("p.json");
     let typed = format!("{file} --preemption none -o {output}");

@@ -1,34 +1,21 @@
 //! End-to-end tests of the forecasts of start times.
 
-use std::fmt::Write as _;
-
 use super::fake_slurm::{FakeSlurm, job};
 use crate::common::*;
 
 /// If `tells` is true, the log has users and limits, which are three times the run times.
 fn log(count: u64, tells: bool) -> String {
-    let mut text = String::from("; MaxProcs: 16\n");
-    let (mut state, mut submit) = (7_u64, 0);
-    let mut below = |limit: u64| {
-        state = state
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1);
-        (state >> 33) % limit
-    };
-    for n in 1..=count {
+    let (mut submit, mut below) = (0, random_integers(7));
+    let lines = (1..=count).map(|n| {
         submit += below(1000);
         let (size, processors) = (60 + below(2400), 1 << below(4));
         let (limit, user) = match tells {
-            true => ((3 * size).to_string(), below(4).to_string()),
-            false => ("-1".into(), "-1".into()),
+            true => ((3 * size) as i64, below(4) as i64),
+            false => (-1, -1),
         };
-        writeln!(
-            text,
-            "{n} {submit} -1 {size} {processors} -1 -1 -1 {limit} -1 1 {user} -1 -1 -1 -1 -1 -1"
-        )
-        .unwrap();
-    }
-    text
+        swf_line(n, [submit, size], processors, limit, user)
+    });
+    format!("; MaxProcs: 16\n{}", lines.collect::<String>())
 }
 
 #[test]
@@ -36,9 +23,8 @@ fn scores_forecasts_on_a_log() {
     let folder = Folder::new();
     let file = folder.write("log.swf", &log(500, true));
     let document = folder.path_string("f.json");
-    let typed = format!("forecast {file} --policy easy+saf --map -o {document}");
-    let run = run_ok(&typed);
-    let printed = stdout(&run);
+    let forecast = || run_ok!("forecast {file} --policy easy+saf --map -o {document}");
+    let printed = stdout(&forecast());
     for words in [
         "nine of ten",
         "without calibration",
@@ -53,8 +39,7 @@ fn scores_forecasts_on_a_log() {
     assert_eq!(found["forecasts"].as_array().unwrap().len(), counted);
     assert!(record["error"].as_f64() < record["error_by_limits"].as_f64());
     assert!(found["map"]["cells"].as_array().unwrap().len() > 1);
-    let typed = format!("forecast {file} --policy easy+saf --map -o {document}");
-    run_ok(&typed);
+    forecast();
     let told = folder.json("f.json");
     assert_eq!(told, found, "the result must not depend on the clock");
 }
@@ -63,30 +48,27 @@ fn scores_forecasts_on_a_log() {
 fn reports_missing_data_in_a_log() {
     let folder = Folder::new();
     let bare = folder.write("bare.swf", &log(300, false));
-    let run = run_ok(&format!("forecast {bare} --policy easy+fcfs"));
-    assert_contains(&stdout(&run), "There are no limits in the log");
-    let expected = "the run time of a job is based on other jobs of the same user";
-    assert_contains(&stdout(&run), expected);
-    assert_contains(&stdout(&run), "There are no users in the log");
+    let printed = stdout(&run_ok!("forecast {bare} --policy easy+fcfs"));
+    for words in [
+        "There are no limits in the log",
+        "the run time of a job is based on other jobs of the same user",
+        "There are no users in the log",
+    ] {
+        assert_contains(&printed, words);
+    }
     let text = "; MaxProcs: 4\n1 0 -1 5 1 -1 -1 1 9 -1 1 1 -1 -1 -1 -1 -1 -1\n";
     let idle = folder.write("idle.swf", text);
-    let printed = stdout(&run_ok(&format!("forecast {idle}")));
+    let printed = stdout(&run_ok!("forecast {idle}"));
     assert_contains(&printed, "no forecasts to evaluate");
     let full = folder.write("log.swf", &log(50, true));
-    assert_contains(&stdout(&run_ok(&format!("forecast {full}"))), "not certain");
-    for (typed, words) in [
-        ("--policy server-filling", "preempts jobs"),
-        ("--policy esy", "did you mean"),
-        ("--policy easy:1", "sizes"),
-        ("--every 0", "0 is not in"),
-        ("--only partition=batch", "no usable job"),
-        (
-            "--partition batch --log past.txt",
-            "use `synth forecast slurm",
-        ),
-    ] {
-        run_err(&format!("forecast {full} {typed}"), words);
-    }
+    assert_contains(&stdout(&run_ok!("forecast {full}")), "not certain");
+    let table = "forecast FULL --policy server-filling | preempts jobs
+        forecast FULL --policy esy | did you mean
+        forecast FULL --policy easy:1 | sizes
+        forecast FULL --every 0 | 0 is not in
+        forecast FULL --only partition=batch | no usable job
+        forecast FULL --partition batch --log past.txt | use `synth forecast slurm";
+    assert_errors(table, &[("FULL", &full)]);
 }
 
 #[test]
@@ -121,10 +103,7 @@ fn each_waiting_job_has_a_forecast_or_a_reason() {
     fake.queue(&given);
     let past = folder.write("past.swf", &log(300, true));
     let run = |typed: &str| {
-        let mut command = command(typed);
-        let path = std::env::var("PATH").unwrap();
-        command.env("PATH", format!("{}:{path}", fake.folder().display()));
-        let output = command.output().unwrap();
+        let output = fake.run(typed);
         assert_eq!(code(&output), 0, "{}", stderr(&output));
         output
     };
@@ -138,28 +117,25 @@ fn each_waiting_job_has_a_forecast_or_a_reason() {
     ] {
         assert_contains(&stdout(&bare), words);
     }
-    for (typed, words) in [
-        ("slurm --partition synth --map", "only be used if"),
-        ("slurm --partition synth --output x.json", "only be used if"),
-    ] {
-        run_err(&format!("forecast {typed}"), words);
+    for option in ["--map", "--output x.json"] {
+        let typed = format!("forecast slurm --partition synth {option}");
+        run_err(&typed, "only be used if");
     }
     // The start depends on a job without a limit, whose run time is sampled if there is a log.
     assert_contains(&stdout(&bare), "unknown");
-    let printed = stdout(&run(&format!(
-        "forecast slurm --partition synth --log {past}"
-    )));
-    let changed = printed.replace('\n', " ");
-    assert_contains(&changed, "for the log of past jobs under easy");
-    let mut row = printed.lines();
-    let row = row.find(|line| line.trim_start().starts_with("13"));
+    let typed = format!("forecast slurm --partition synth --log {past}");
+    let printed = stdout(&run(&typed));
+    assert_contains(&printed, "for the log of past jobs under easy");
+    let mut lines = printed.lines();
+    let row = lines.find(|line| line.trim_start().starts_with("13"));
     assert_contains(row.unwrap(), "UTC, in");
 }
 
 const ONE: &str = "kind: multiresource\ntime_unit: min\nserver: {capacity: {cpu: 20}}\n\
     jobs: [{name: all, demand: {cpu: 20}, arrival_rate: .05, mean_size: 10}]\n";
 
-/// Returns jobs of ten minutes in sequence, and three jobs that arrive at time 300.
+/// Returns events of jobs that run for ten minutes, one after the other, and of three jobs that
+/// arrive at time 300.
 fn lines(count: u32) -> Vec<String> {
     let each = (0..count).flat_map(|n| {
         let t = 12 * n;
@@ -175,8 +151,7 @@ fn lines(count: u32) -> Vec<String> {
 
 fn policy(folder: &Folder) -> String {
     let (workload, policy) = (folder.write("w.yaml", ONE), folder.path_string("p.json"));
-    let typed = format!("--workload {workload} --family first-fit -o {policy}");
-    run_ok(&typed);
+    run_ok!("--workload {workload} --family first-fit -o {policy}");
     policy
 }
 
@@ -195,8 +170,8 @@ fn drive_predicts_when_a_job_starts() {
         ask(305, "22"),
     ];
     let given = [lines(20), questions.to_vec()].concat().join("\n");
-    let run = run_with_stdin(&format!("drive {policy}"), &given);
-    let printed = stdout(&run);
+    let drive = format!("drive {policy}");
+    let printed = stdout(&output_with_stdin(&drive, &given));
     let answers: Vec<&str> = printed.lines().skip(43).collect();
     for (answer, words) in answers.iter().zip([
         "\"forecast\":[310.0,310.0,310.0]}",
@@ -209,7 +184,7 @@ fn drive_predicts_when_a_job_starts() {
         assert_contains(answer, words);
     }
     let early = [lines(9), vec![ask(300, "22")]].concat().join("\n");
-    let said = stdout(&run_with_stdin(&format!("drive {policy}"), &early));
+    let said = stdout(&output_with_stdin(&drive, &early));
     assert_contains(&said, "only 9 jobs have ended so far, but at least 10");
 }
 
@@ -219,7 +194,7 @@ fn a_bridge_predicts_when_a_job_starts() {
     let policy = policy(&folder);
     let head = format!(
         "{{\"policy\":\"p.json\",\"digest\":\"{}\",\"cluster\":\"fake\",\"partition\":\"synth\",\"time_unit\":\"min\",\"seed\":1}}",
-        synth::document::digest(&std::fs::read_to_string(&policy).unwrap())
+        synth::document::digest(&read_text(&policy))
     );
     let rounds = |lines: Vec<String>| {
         let rounds = lines.into_iter().map(|line| {
@@ -234,17 +209,11 @@ fn a_bridge_predicts_when_a_job_starts() {
     // The bridge was restarted, and the past jobs in the journal must still be used.
     let whole = rounds(lines(20)[..40].to_vec()) + &rounds(lines(0));
     let journal = folder.write("j.jsonl", &whole);
-    let why = |journal: &str, job: u32| {
-        stdout(&run_ok(&format!(
-            "bridge --replay {journal} {policy} --why {job}"
-        )))
-    };
-    let said = why(&journal, 22);
-    assert_contains(&said, "1 job of its type is ahead of it");
+    let why = |journal: &str| stdout(&run_ok!("bridge --replay {journal} {policy} --why 22"));
+    assert_contains(&why(&journal), "1 job of its type is ahead of it");
     let expected = "five of ten start within 20 min, and nine of ten start within 20 min";
-    assert_contains(&said, expected);
-    let expected = "only 3 jobs have ended so far";
-    assert_contains(&why(&short, 22), expected);
+    assert_contains(&why(&journal), expected);
+    assert_contains(&why(&short), "only 3 jobs have ended so far");
     let typed = format!("bridge --replay {journal} {policy} --why 5");
     run_err(&typed, "synth bridge slurm POLICY");
     let held = |id: &'static str, more: &[(&'static str, &'static str)]| {
@@ -259,33 +228,17 @@ fn a_bridge_predicts_when_a_job_starts() {
     ]
     .concat();
     fake.queue(&given);
-    let ask = |job: &str| {
-        let mut command = command(&format!(
-            "bridge slurm {policy} --partition synth --journal {journal} --why {job}"
-        ));
-        let path = std::env::var("PATH").unwrap();
-        command.env("PATH", format!("{}:{path}", fake.folder().display()));
-        let output = command.output().unwrap();
-        stdout(&output) + &stderr(&output)
-    };
-    assert_contains(&ask("22"), "nine of ten");
-    for (job, words) in [
-        (
-            "31",
-            "it depends on other jobs. Its start cannot be predicted.",
-        ),
-        ("32", "its earliest start is in the future. Its"),
-        ("33", "it has no type, because no type fits. Its"),
-        (
-            "34",
-            "it is held (JobHeldAdmin), but not for the policy. Its",
-        ),
-        (
-            "35",
-            "job 35 is neither waiting nor running in the partition synth",
-        ),
-    ] {
-        assert_contains(&ask(job), words);
+    let bridge = format!("bridge slurm {policy} --partition synth --journal {journal}");
+    for [job, words] in rows(
+        "22 | nine of ten
+        31 | it depends on other jobs. Its start cannot be predicted.
+        32 | its earliest start is in the future. Its
+        33 | it has no type, because no type fits. Its
+        34 | it is held (JobHeldAdmin), but not for the policy. Its
+        35 | job 35 is neither waiting nor running in the partition synth",
+    ) {
+        let output = fake.run(&format!("{bridge} --why {job}"));
+        assert_contains(&all_output(&output), words);
     }
 }
 
@@ -293,11 +246,10 @@ fn a_bridge_predicts_when_a_job_starts() {
 fn writes_metrics_for_prometheus() {
     let folder = Folder::new();
     let file = folder.write("log.swf", &log(400, true));
-    let (document, metrics) = (folder.path_string("f.json"), folder.path_string("f.prom"));
-    let typed = format!("forecast {file} -o {document} --metrics {metrics}");
-    run_ok(&typed);
+    let [document, metrics] = folder.paths(["f.json", "f.prom"]);
+    run_ok!("forecast {file} -o {document} --metrics {metrics}");
     let record = &folder.json("f.json")["record"];
-    let text = std::fs::read_to_string(metrics).unwrap();
+    let text = read_text(metrics);
     let labels = format!("log=\"{file}\",policy=\"easy\"");
     let started = &record["started"];
     for (name, more, value) in [

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use synth::slurm::{Hold, JobState, QueueRow};
 
-use crate::bridge::{BridgeProcess, PolicyDir, assert_replay_matches, bridge, log, queue, text};
-use crate::cluster::Cluster;
-use crate::common::{assert_contains, code, stderr, stdout};
+use crate::bridge::{BridgeProcess, assert_replay_matches, bridge, log, policy_folder, queue};
+use crate::cluster::real_slurm;
+use crate::common::*;
 
 const GANGS: &str = "{kind: multiresource, time_unit: s,
   servers: [{name: node, count: 2, capacity: {cpu: 16}}], jobs: [
@@ -18,37 +18,32 @@ const GANGS: &str = "{kind: multiresource, time_unit: s,
 /// gang must not block other jobs.
 #[test]
 fn gangs_start_when_all_of_their_nodes_are_free() {
-    let Some(cluster) = Cluster::shared() else {
-        return;
+    let Some(cluster) = real_slurm() else { return };
+    let dir = policy_folder(GANGS, "--preemption none");
+    let types = dir.write("types.yaml", "servers: {node: [n3, n4]}\n");
+    let metrics = dir.path_string("bridge.prom");
+    let options = format!("--partition fleet --types {types}");
+    let start = || {
+        let options = format!("{options} --metrics {metrics}");
+        BridgeProcess::start(&dir, &cluster, &options)
     };
-    let dir = PolicyDir::new(GANGS, &["--preemption", "none"]);
-    std::fs::write(dir.path("types.yaml"), "servers: {node: [n3, n4]}\n").unwrap();
-    let (types, metrics) = (dir.path("types.yaml"), dir.path("bridge.prom"));
-    let words = [
-        "--partition",
-        "fleet",
-        "--types",
-        text(&types),
-        "--metrics",
-        text(&metrics),
-    ];
-    let submit = |seconds: f64, words: &[&str]| cluster.submit("fleet", seconds, words);
+    let submit = |seconds: f64, options: &str| cluster.submit("fleet", seconds, options);
     for _ in 0..3 {
-        submit(2.0, &["-n", "1"]);
+        submit(2.0, "-n 1");
     }
     // These gangs request 16 CPUs on each of two nodes in different ways.
     let gangs = [
-        submit(1.0, &["-N", "2", "-n", "32"]),
-        submit(1.0, &["-n", "32", "--ntasks-per-node=16"]),
-        submit(1.0, &["-n", "32"]),
-        submit(1.0, &["-N", "2", "-n", "4", "--exclusive"]),
+        submit(1.0, "-N 2 -n 32"),
+        submit(1.0, "-n 32 --ntasks-per-node=16"),
+        submit(1.0, "-n 32"),
+        submit(1.0, "-N 2 -n 4 --exclusive"),
     ];
     // Slurm would use all CPUs of one node.
-    let even = submit(1.0, &["-N", "2", "-n", "20"]);
-    let no_type = submit(0.5, &["-N", "2", "-n", "40"]);
-    let given = [&words[..4], &["--dry-run"]].concat();
-    let planned = bridge(&dir, &cluster.configuration(), &given);
-    let planned = { planned }.output().unwrap();
+    let even = submit(1.0, "-N 2 -n 20");
+    let no_type = submit(0.5, "-N 2 -n 40");
+    let dry_run = format!("{options} --dry-run");
+    let mut planned = bridge(&dir, &cluster.configuration(), &dry_run);
+    let planned = planned.output().unwrap();
     let table = stdout(&planned);
     assert_eq!(code(&planned), 0, "{table}{}", stderr(&planned));
     assert!(table.starts_with("warning: 1 of 9 jobs, with "), "{table}");
@@ -56,16 +51,16 @@ fn gangs_start_when_all_of_their_nodes_are_free() {
     let released = format!("no type      1     0   {no_type}\n");
     assert!(table.contains(&released), "{table}");
     assert!(table.contains("gang         5     0"), "{table}");
-    cluster.run("scancel", &[&no_type]);
+    cluster.run(&format!("scancel {no_type}"));
 
-    let mut running = Some(BridgeProcess::start(&dir, &cluster, &words));
+    let mut running = Some(start());
     // A released job always fits: the jobs on a node never need more than the policy has.
     let looked = |rows: &[QueueRow]| {
         let is_gang = |row: &&QueueRow| row.nodes > 1;
         let is_out = |row: &&QueueRow| row.hold == Hold::None;
         let gangs = rows.iter().filter(is_gang).filter(is_out).count();
         let others = rows.iter().filter(is_out).count() - gangs;
-        let all = || cluster.run("squeue", &["-a"]);
+        let all = || cluster.run("squeue -a");
         let is_alone = gangs == 0 || gangs == 1 && others == 0;
         assert!(is_alone, "{}\n{}", all(), log(&dir));
         gangs
@@ -83,17 +78,16 @@ fn gangs_start_when_all_of_their_nodes_are_free() {
         {
             last = Some(own.key);
             ended += 1;
-            let on = |row: &QueueRow| row.key.id.to_string() == even;
-            if on(own) {
+            if own.key.id.to_string() == even {
                 let nodes = cluster.slurm("fleet").nodes().unwrap().rows;
                 let used = nodes.iter().map(|node| node.allocated.get("cpu"));
                 assert_eq!(used.collect::<Vec<_>>(), [10, 10]);
             }
             // The bridge is killed while the first, the third and the last gang are running.
             if ended % 2 == 1 {
-                submit(0.5, &["-n", "1"]);
+                submit(0.5, "-n 1");
                 drop(running.take());
-                running = Some(BridgeProcess::start(&dir, &cluster, &words));
+                running = Some(start());
                 killed += 1;
             }
         }
@@ -102,12 +96,11 @@ fn gangs_start_when_all_of_their_nodes_are_free() {
     assert_eq!((ended, killed), (gangs.len() + 1, 3), "{}", log(&dir));
 
     // If a node is drained, only the jobs that fit on the other node can start.
-    let given = ["update", "NodeName=n4", "State=drain", "Reason=test"];
-    cluster.run("scontrol", &given);
+    cluster.set_state("n4", "drain");
     cluster.wait("the node is drained", || log(&dir).contains("node n4 is"));
-    let cancelled = submit(1.0, &["-N", "2", "-n", "32"]);
-    let gang = submit(1.0, &["-N", "2", "-n", "32"]);
-    let small = submit(0.5, &["-n", "1"]);
+    let cancelled = submit(1.0, "-N 2 -n 32");
+    let gang = submit(1.0, "-N 2 -n 32");
+    let small = submit(0.5, "-n 1");
     cluster.wait("the small job ends", || {
         cluster.row("fleet", &small).is_none()
     });
@@ -117,9 +110,9 @@ fn gangs_start_when_all_of_their_nodes_are_free() {
             .is_some_and(|row| row.hold == Hold::User)
     };
     assert!(held(&cancelled) && held(&gang), "{}", log(&dir));
-    is_whole(&std::fs::read_to_string(&metrics).unwrap());
-    cluster.run("scancel", &[&cancelled]);
-    cluster.run("scontrol", &["update", "NodeName=n4", "State=resume"]);
+    is_whole(&read_text(&metrics));
+    cluster.run(&format!("scancel {cancelled}"));
+    cluster.set_state("n4", "resume");
     cluster.wait("the other gang is running", || {
         cluster.row("fleet", &gang).is_none()
     });
@@ -176,19 +169,14 @@ fn is_whole(text: &str) {
         assert!(is_new, "duplicate line: {line}");
     }
     let of = |series: &str| {
-        values[&series
-            .replace("{", "{partition=\"fleet\",")
-            .replace(",}", "}")]
+        let series = series.replace("{", "{partition=\"fleet\",");
+        values[&format!("synth_bridge_{}", series.replace(",}", "}"))]
     };
-    let found = of("synth_bridge_jobs{type=\"gang\",state=\"waiting\"}");
-    assert_eq!(found, 2.0, "{text}");
-    let found = of("synth_bridge_jobs{type=\"gang\",state=\"running\"}");
-    assert_eq!(found, 0.0);
-    assert_eq!(of("synth_bridge_jobs_without_type{state=\"waiting\"}"), 0.0);
-    assert!(of("synth_bridge_releases_total{type=\"small\"}") >= 1.0);
-    assert!(of("synth_bridge_decisions_total{}") <= of("synth_bridge_rounds_total{}"));
-    assert!(
-        of("synth_bridge_last_round_timestamp_seconds{}")
-            >= of("synth_bridge_last_decision_timestamp_seconds{}")
-    );
+    let gangs = |state: &str| of(&format!("jobs{{type=\"gang\",state=\"{state}\"}}"));
+    assert_eq!((gangs("waiting"), gangs("running")), (2.0, 0.0), "{text}");
+    assert_eq!(of("jobs_without_type{state=\"waiting\"}"), 0.0);
+    assert!(of("releases_total{type=\"small\"}") >= 1.0);
+    assert!(of("decisions_total{}") <= of("rounds_total{}"));
+    let last_decision = of("last_decision_timestamp_seconds{}");
+    assert!(of("last_round_timestamp_seconds{}") >= last_decision);
 }

@@ -1,47 +1,31 @@
 //! These tests compare the results of commands with the files in `tests/reference/golden`. Set
 //! `SYNTH_UPDATE_GOLDEN=1` to update the files, and review the diff.
 
-use std::path::{Path, PathBuf};
-
 use serde_json::{Value, json};
 
 use crate::common::*;
 
-/// The math functions of other machines may round differently.
+/// The math functions may return slightly different results on other machines.
 const ROUNDING: f64 = 1e-9;
 
-fn written(arguments: &str) -> Value {
+fn written(typed: &str) -> Value {
     let folder = Folder::new();
     let output = folder.path_string("out.json");
-    let typed: Vec<&str> = arguments.split_whitespace().collect();
-    let typed = [&typed[..], &["--quiet", "--output", &output]].concat();
-    let ran = synth(&typed);
-    assert_eq!(code(&ran), 0, "{arguments}: {}", stderr(&ran));
-    read(Path::new(&output))
+    run_ok!("{typed} --quiet --output {output}");
+    folder.json("out.json")
 }
 
 pub(crate) fn assert_matches_golden(name: &str, found: &Value) {
-    let file = recorded(name);
+    let file = in_root(format!("tests/reference/golden/{name}.json"));
     if std::env::var_os("SYNTH_UPDATE_GOLDEN").is_some() {
         std::fs::write(&file, format!("{found}\n")).unwrap();
         return;
     }
     let mut differences = Vec::new();
-    compare("", &read(&file), found, &mut differences);
+    compare("", &read_json(&file), found, &mut differences);
     let first: Vec<&String> = differences.iter().take(20).collect();
     let count = differences.len();
     assert!(first.is_empty(), "{name}: {count} differences: {first:#?}");
-}
-
-fn recorded(name: &str) -> PathBuf {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/reference/golden");
-    Path::new(folder).join(format!("{name}.json"))
-}
-
-fn read(file: &Path) -> Value {
-    let text = std::fs::read_to_string(file);
-    let text = text.unwrap_or_else(|why| panic!("{}: {why}", file.display()));
-    serde_json::from_str(&text).unwrap()
 }
 
 fn compare(path: &str, one: &Value, other: &Value, differences: &mut Vec<String>) {
@@ -64,25 +48,19 @@ fn compare(path: &str, one: &Value, other: &Value, differences: &mut Vec<String>
     }
 }
 
-fn is_near(one: Option<f64>, other: Option<f64>) -> bool {
-    let pair = one.zip(other);
+pub(crate) fn is_near(recorded: Option<f64>, found: Option<f64>) -> bool {
+    let pair = recorded.zip(found);
     pair.is_some_and(|(a, b)| (a - b).abs() <= ROUNDING * a.abs())
-}
-
-fn policy(folder: &Folder, arguments: &str) -> String {
-    let file = folder.path_string("policy.json");
-    let typed: Vec<&str> = arguments.split_whitespace().collect();
-    run_ok(&[&typed[..], &["--quiet", "--output", &file]].concat());
-    file
 }
 
 fn assert_judgement_matches_golden(name: &str, synthesis: &str, run: &str) {
     let folder = Folder::new();
-    let policy = policy(&folder, synthesis);
+    let policy = folder.path_string("policy.json");
+    run_ok!("{synthesis} --quiet --output {policy}");
     let mut simulated = written(&format!("simulate {policy} {run}"));
     simulated["policy"] = json!("policy.json");
     assert_matches_golden(&format!("{name}_simulate"), &simulated);
-    let said = stderr(&synth(&["check", &policy]));
+    let said = stderr(&synth(&format!("check {policy}")));
     let lines: Vec<&str> = said.lines().collect();
     assert_matches_golden(&format!("{name}_check"), &json!(lines));
 }
@@ -116,35 +94,22 @@ fn decisions_of_rules_are_unchanged() {
         ("fleet", anywhere),
         ("gangs", anywhere),
     ] {
-        let text = format!("compare models/{model}.yaml --policies {rules} --loads .7 {SHORT}");
-        let compared = written(&text);
-        assert_matches_golden(&format!("{model}_rules"), &decisions(&compared));
+        let typed = format!("compare models/{model}.yaml --policies {rules} --loads .7 {SHORT}");
+        assert_matches_golden(&format!("{model}_rules"), &decisions(&written(&typed)));
     }
 }
 
 #[test]
 fn comparisons_are_unchanged() {
-    for (name, typed) in [
-        (
-            "one_or_all",
-            format!(
-                "compare models/one_or_all.yaml --policies msfq,msfq:7,server-filling,static-quickswap --loads .6 {SHORT}"
-            ),
-        ),
-        (
-            "replay",
-            "replay models/traces/cluster.swf --policies first-fit,easy,conservative --loads .8"
-                .into(),
-        ),
-        (
-            "compatibility",
-            format!(
-                "compare models/three_servers.yaml --policies balanced-fairness:5,fcfs,random-ps --loads .5 {SHORT}"
-            ),
-        ),
-    ] {
-        let compared = written(&typed);
-        assert_matches_golden(&format!("{name}_compare"), &compared);
+    for [name, verb, input, policies, load] in rows(
+        "one_or_all    | compare | one_or_all.yaml    | msfq,msfq:7,server-filling,static-quickswap | .6
+         replay        | replay  | traces/cluster.swf | first-fit,easy,conservative                 | .8
+         compatibility | compare | three_servers.yaml | balanced-fairness:5,fcfs,random-ps          | .5",
+    ) {
+        // The events of a replay are given by the log.
+        let settings = if verb == "compare" { SHORT } else { "" };
+        let typed = format!("{verb} models/{input} --policies {policies} --loads {load} {settings}");
+        assert_matches_golden(&format!("{name}_compare"), &written(&typed));
     }
 }
 
@@ -165,16 +130,13 @@ fn policies_of_servers_are_unchanged() {
 #[test]
 #[ignore = "this test takes more than five seconds, so it is only run in CI"]
 fn policies_of_other_kinds_are_unchanged() {
+    let stream = "training_stream.yaml --urgency 0 --background 1";
     for (name, typed, run) in [
-        ("compatibility", "models/three_servers.yaml", SHORT),
-        ("malleable_pool", "models/amdahl_training.yaml", ""),
-        (
-            "malleable_stream",
-            "models/training_stream.yaml --urgency 0 --background 1",
-            SHORT,
-        ),
-        ("volunteer", "models/campaign_small.yaml --work 6.1e6", ""),
+        ("compatibility", "three_servers.yaml", SHORT),
+        ("malleable_pool", "amdahl_training.yaml", ""),
+        ("malleable_stream", stream, SHORT),
+        ("volunteer", "campaign_small.yaml --work 6.1e6", ""),
     ] {
-        assert_judgement_matches_golden(name, typed, run);
+        assert_judgement_matches_golden(name, &format!("models/{typed}"), run);
     }
 }

@@ -1,8 +1,6 @@
 //! These tests change documents at random. The program must never panic or print control characters
 //! or NaN.
 
-use std::io::Write as _;
-use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use rand::{RngExt, SeedableRng};
@@ -25,9 +23,7 @@ impl Visitor for Workloads {
 
     fn visit<K: Kind>(self) {
         let mut random = Random::seed_from_u64(22);
-        let texts = models(K::Content::WORKLOAD);
-        let texts = texts.iter();
-        let texts = texts.map(|path| std::fs::read_to_string(path).unwrap());
+        let texts = models(K::Content::WORKLOAD).into_iter().map(read_text);
         let texts: Vec<String> = texts.filter(|text| text.len() < 20_000).collect();
         for _ in 0..1000 {
             let text = mutated(&texts[random.random_range(0..texts.len())], &mut random);
@@ -50,25 +46,21 @@ impl Visitor for Policies {
     type Output = ();
 
     fn visit<K: Kind>(self) {
-        let commands: &[&[&str]] = match K::Content::WORKLOAD {
+        let commands: &[&str] = match K::Content::WORKLOAD {
             "multiresource" => &[
-                &["section7", "--preemption", "full", "--family", "msr"],
-                &["section7", "--preemption", "none", "--work", "1e6"],
-                &["fleet", "--preemption", "none"],
+                "section7.yaml --preemption full --family msr",
+                "section7.yaml --preemption none --work 1e6",
+                "fleet.yaml --preemption none",
             ],
-            "compatibility" => &[&["three_servers"]],
-            "malleable" => &[&["amdahl_training"]],
+            "compatibility" => &["three_servers.yaml"],
+            "malleable" => &["amdahl_training.yaml"],
             _ => return,
         };
         let (folder, mut random) = (Folder::new(), Random::seed_from_u64(23));
-        for words in commands {
-            let (workload, file) = (
-                format!("models/{}.yaml", words[0]),
-                folder.path_string("policy.json"),
-            );
-            let typed = ["--workload", &workload, "-q", "--output", &file];
-            run_ok(&[&typed[..], &words[1..]].concat());
-            let text = std::fs::read_to_string(&file).unwrap();
+        for typed in commands {
+            let file = folder.path_string("policy.json");
+            run_ok!("--workload models/{typed} -q --output {file}");
+            let text = read_text(&file);
             for _ in 0..150 {
                 let text = mutated(&text, &mut random);
                 let refused = FileOf::<K>::parse_with(&text, "mutant.json", Changes::Accepted);
@@ -89,8 +81,8 @@ fn accepts_or_rejects_damaged_policies() {
 #[test]
 fn handles_workloads_with_very_different_scales() {
     let mut random = Random::seed_from_u64(24);
-    let texts = ["section7", "four_types", "one_or_all", "vms"]
-        .map(|name| std::fs::read_to_string(format!("models/{name}.yaml")).unwrap());
+    let models = ["section7", "four_types", "one_or_all", "vms"];
+    let texts = models.map(|name| read_text(model_path(name)));
     let mut answered = 0;
     for n in 0..120 {
         let text = mutated(&texts[n % texts.len()], &mut random);
@@ -115,29 +107,17 @@ fn reports_damaged_events() {
     let folder = Folder::new();
     let policy = folder.policy("section7");
     let arrivals = (0..20).map(|n| {
-        format!(
-            "{{\"t\":{n},\"arrive\":\"type-{}\",\"job\":\"{n}\"}}\n",
-            1 + n % 2
-        )
+        let kind = 1 + n % 2;
+        format!("{{\"t\":{n},\"arrive\":\"type-{kind}\",\"job\":\"{n}\"}}\n")
     });
     let events = arrivals.collect::<String>()
         + "{\"t\":30,\"leave\":\"0\"}\n{\"t\":31,\"withdraw\":\"19\"}\n";
-    let driven = |text: &str| {
-        let mut driven = command(&["drive", &policy])
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        // The program may exit before it has read all of the input.
-        let _ = driven.stdin.take().unwrap().write_all(text.as_bytes());
-        driven.wait_with_output().unwrap()
-    };
-    assert_eq!(code(&driven(&events)), 0);
+    let drive = format!("drive {policy}");
+    run_with_stdin(0, &drive, &events);
     let mut random = Random::seed_from_u64(25);
     for _ in 0..40 {
         let text = mutated(&events, &mut random);
-        let done = driven(&text);
+        let done = output_with_stdin(&drive, &text);
         assert!([0, 2].contains(&code(&done)), "{text}\n{}", stderr(&done));
     }
 }
@@ -146,31 +126,23 @@ fn reports_damaged_events() {
 fn prints_no_control_characters() {
     let folder = Folder::new();
     let policy = folder.policy("section7");
-    let text = std::fs::read_to_string(&policy).unwrap();
+    let text = read_text(&policy);
     let harmful = folder.path_string("harm\u{1b}]0;x\u{7}ful\u{202e}.json");
     std::fs::write(&harmful, text.replace("type-1", "type\\u001b[2J\\u202e-1")).unwrap();
     let yaml = folder.path_string("\u{9b}31m.yaml");
     let line = "kind: multiresource\n\"\\u001b[2J\u{202e}\": 1\njobs: \u{7}\n";
     std::fs::write(&yaml, line).unwrap();
     for typed in [
-        &["check", &harmful][..],
-        &["check", &harmful, "--accept-changes"],
-        &["show", &harmful, "--accept-changes"],
-        &["simulate", &harmful],
-        &["check", "no\u{1b}[2Jsuch\u{202e}file"],
-        &["--workload", &yaml, "--preemption", "none"],
-        &["--bogus\u{1b}[2J", "\u{202e}"],
-        &[
-            "compare",
-            "--workload",
-            "models/section7.yaml",
-            "--policies",
-            "\u{1b}[2J\u{202e}",
-        ],
+        &*format!("check {harmful}"),
+        &format!("check {harmful} --accept-changes"),
+        &format!("show {harmful} --accept-changes"),
+        &format!("simulate {harmful}"),
+        "check no\u{1b}[2Jsuch\u{202e}file",
+        &format!("--workload {yaml} --preemption none"),
+        "--bogus\u{1b}[2J \u{202e}",
+        "compare --workload models/section7.yaml --policies \u{1b}[2J\u{202e}",
     ] {
-        let done = synth(typed);
-        let said = [done.stdout, done.stderr].concat();
-        let said = String::from_utf8(said).unwrap();
+        let said = all_output(&synth(typed));
         assert!(!said.is_empty());
         let harms =
             |c: char| (c.is_control() && c != '\n') || ('\u{202a}'..='\u{202e}').contains(&c);

@@ -1,31 +1,24 @@
 //! Tests of common inputs, such as standard input, keys of other programs and units.
 
-use std::process::{Command, Output};
+use std::process::Command;
 
 use crate::common::*;
 
 const OPTIONS: &str = "--preemption none --family msr --work 4e6 -q";
 
-fn works_on(typed: &str, input: &str) -> Output {
-    let output = run_with_stdin(typed, input);
-    assert_eq!(code(&output), 0, "{typed}: {}", stderr(&output));
-    output
-}
-
 fn fails_on(typed: &str, input: &str, words: &str) {
-    let output = run_with_stdin(typed, input);
-    assert_eq!(code(&output), 2, "{typed}: {}", stderr(&output));
+    let output = run_with_stdin(2, typed, input);
     assert_contains(&stderr(&output), words);
 }
 
 #[test]
 fn reads_a_workload_with_and_without_the_option_and_from_stdin() {
     let model = "models/vms.yaml";
-    let named = stdout(&run_ok(&format!("--workload {model} {OPTIONS}")));
-    assert_eq!(stdout(&run_ok(&format!("{model} {OPTIONS}"))), named);
-    assert_eq!(stdout(&run_ok(&format!("{OPTIONS} {model}"))), named);
+    let named = stdout(&run_ok!("--workload {model} {OPTIONS}"));
+    assert_eq!(stdout(&run_ok!("{model} {OPTIONS}")), named);
+    assert_eq!(stdout(&run_ok!("{OPTIONS} {model}")), named);
     for typed in ["--workload -", "--workload=-", "-"] {
-        let piped = works_on(&format!("{typed} {OPTIONS}"), &text(model));
+        let piped = run_with_stdin(0, &format!("{typed} {OPTIONS}"), &read_text(model));
         assert_eq!(stdout(&piped), named, "{typed}");
     }
     let line = format!("{model} --workload {model} {OPTIONS}");
@@ -42,23 +35,23 @@ fn reads_a_workload_from_a_pipe() {
         .current_dir(env!("CARGO_MANIFEST_DIR"))
         .output()
         .unwrap();
-    let own = run_ok("--workload models/vms.yaml --family msr --quiet");
+    let own = run_ok!("--workload models/vms.yaml --family msr --quiet");
     assert_eq!(stdout(&piped), stdout(&own), "{}", stderr(&piped));
 }
 
 #[test]
 fn reads_each_kind_from_stdin_and_reports_errors_with_a_line() {
-    let model = text("models/three_servers.yaml");
-    let piped = stdout(&works_on("- -q --interruptions 5", &model));
+    let model = read_text("models/three_servers.yaml");
+    let piped = stdout(&run_with_stdin(0, "- -q --interruptions 5", &model));
     assert_contains(&piped, "\"kind\": \"compatibility\"");
     let faulty = model.replacen("rate:", "rat:", 1);
     fails_on("-", &faulty, "--> standard input:");
     fails_on("-", &faulty, "did you mean `rate`?");
-    let volunteer = text("models/campaign_small.yaml");
+    let volunteer = read_text("models/campaign_small.yaml");
     let misspelt = volunteer.replacen("kind: volunteer", "kind: volunter", 1);
     fails_on("-", &misspelt, "did you mean `volunteer`?");
     // After an option for results, `-` is not an input file.
-    let written = run_ok("models/three_servers.yaml -q --interruptions 5 --output -");
+    let written = run_ok!("models/three_servers.yaml -q --interruptions 5 --output -");
     assert_eq!(stdout(&written), piped);
 }
 
@@ -66,17 +59,16 @@ fn reads_each_kind_from_stdin_and_reports_errors_with_a_line() {
 fn all_commands_accept_a_policy_in_the_same_way() {
     let folder = Folder::new();
     let file = folder.policy("section7");
-    let policy = std::fs::read_to_string(&file).unwrap();
+    let policy = folder.text("section7.json");
     for verb in ["check", "show", "simulate --events 1e4"] {
         let bare = synth(&format!("{verb} {file}"));
         assert!(code(&bare) < 2, "{verb:?}: {}", stderr(&bare));
-        let piped = run_with_stdin(&format!("{verb} -"), &policy);
-        assert_eq!(code(&piped), code(&bare), "{verb}: {}", stderr(&piped));
+        run_with_stdin(code(&bare), &format!("{verb} -"), &policy);
         run_err(&format!("{verb} --policy {file}"), "without an option");
         run_err(verb, "<POLICY>");
     }
-    let text = "standard input can only be read once";
-    fails_on("check - --workload -", &policy, text);
+    let words = "standard input can only be read once";
+    fails_on("check - --workload -", &policy, words);
     fails_on("drive -", &policy, "save the policy");
 }
 
@@ -84,11 +76,10 @@ fn all_commands_accept_a_policy_in_the_same_way() {
 #[ignore = "this test takes more than five seconds, so it is only run in CI"]
 fn other_commands_accept_a_workload_without_the_option() {
     let model = "models/section7.yaml";
-    works_on("simulate first-fit --workload - --events 1e4", &text(model));
-    let typed = format!("compare {model} --policies fcfs,first-fit --loads .5 --events 1e4");
-    run_ok(&typed);
-    let line = "optimum - --load .3 --tolerance 50% --time 1m";
-    works_on(line, &text(model));
+    let text = read_text(model);
+    run_with_stdin(0, "simulate first-fit --workload - --events 1e4", &text);
+    run_ok!("compare {model} --policies fcfs,first-fit --loads .5 --events 1e4");
+    run_with_stdin(0, "optimum - --load .3 --tolerance 50% --time 1m", &text);
     run_err("compare --policies fcfs", "--workload <FILE>");
     run_err("chek p.json", "did you mean the verb `check`?");
     let typed = "`no-such.yaml` is neither a file nor a verb";
@@ -106,23 +97,21 @@ tasks:
   - {name: web, resources: {cpu: 1}, lambda: 4, service_time: 1}
   - {id: batch, requests: {cpu: 2}, rate: .5, duration: 30m}
 ";
-    let said = run_with_stdin("- --preemption none", typed);
-    assert_eq!(code(&said), 2);
-    let said = stderr(&said);
+    let said = stderr(&run_with_stdin(2, "- --preemption none", typed));
     let mut rest = said.as_str();
-    for (key, meant) in [
-        ("multi-resource", "multiresource"),
-        ("nodes", "servers"),
-        ("machines", "count"),
-        ("tasks", "jobs"),
-        ("resources", "demand"),
-        ("lambda", "arrival_rate"),
-        ("service_time", "mean_size"),
-        ("id", "name"),
-        ("requests", "demand"),
-        ("rate", "arrival_rate"),
-        ("duration", "mean_size"),
-    ] {
+    for [key, meant] in rows(
+        "multi-resource | multiresource
+        nodes           | servers
+        machines        | count
+        tasks           | jobs
+        resources       | demand
+        lambda          | arrival_rate
+        service_time    | mean_size
+        id              | name
+        requests        | demand
+        rate            | arrival_rate
+        duration        | mean_size",
+    ) {
         let at = rest.find(&format!("`{key}`"));
         let at = at.unwrap_or_else(|| panic!("{key} is not told, or not in order:\n{said}"));
         rest = &rest[at..];
@@ -142,7 +131,7 @@ fn converts_times_with_units_and_explains_amounts() {
         workload("server: {capacity: {cpu: 8, memory: 1024}}", &job)
     };
     let typed = format!("- {OPTIONS}");
-    let policy_for = |size: &str| stdout(&works_on(&typed, &document(size, ".5", "64")));
+    let policy_for = |size: &str| stdout(&run_with_stdin(0, &typed, &document(size, ".5", "64")));
     let plain = policy_for("size: {law: uniform, low: 90, high: 14400}");
     let found = policy_for("size: {law: uniform, low: 1m30s, high: 4h}");
     assert_eq!(found, plain);

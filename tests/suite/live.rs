@@ -12,6 +12,7 @@ use synth::multiresource::live::Scheduler;
 use synth::multiresource::live::protocol::{self, Line, Started};
 use synth::multiresource::policy::Event;
 
+use crate::common::words;
 use crate::conformance::{Decision, Step, recorded_vectors};
 
 fn policies() -> Vec<(String, Checked)> {
@@ -21,6 +22,12 @@ fn policies() -> Vec<(String, Checked)> {
         (name, checked)
     };
     all.map(checked).collect()
+}
+
+fn policy(name: &str) -> Checked {
+    let file = format!("/{name}.json");
+    let mut all = policies().into_iter();
+    all.find(|(name, _)| name.ends_with(&file)).unwrap().1
 }
 
 fn scheduler(policy: &Checked) -> Scheduler {
@@ -143,25 +150,11 @@ impl<'a> SimulatedCluster<'a> {
     }
 
     fn any_running(&mut self) -> Option<String> {
-        let n = self.running.len();
-        (n > 0).then(|| {
-            self.running
-                .keys()
-                .nth(self.random.random_range(0..n))
-                .unwrap()
-                .clone()
-        })
+        any_key(&self.running, &mut self.random)
     }
 
     fn any_waiting(&mut self) -> Option<u64> {
-        let n = self.waiting.len();
-        (n > 0).then(|| {
-            *self
-                .waiting
-                .keys()
-                .nth(self.random.random_range(0..n))
-                .unwrap()
-        })
+        any_key(&self.waiting, &mut self.random)
     }
 
     fn leave(&mut self, id: String) {
@@ -303,6 +296,11 @@ impl<'a> SimulatedCluster<'a> {
             self.tell_arrival(id, kind);
         }
     }
+}
+
+fn any_key<K: Clone, V>(map: &BTreeMap<K, V>, random: &mut Random) -> Option<K> {
+    let n = map.len();
+    (n > 0).then(|| map.keys().nth(random.random_range(0..n)).unwrap().clone())
 }
 
 fn number(id: &str) -> u64 {
@@ -457,13 +455,9 @@ fn net_changes(step: &Step) -> [Vec<u64>; 2] {
     ]
 }
 
-/// If the adopted jobs exceed the capacity, they are counted as use by others.
 #[test]
 fn adopted_jobs_above_the_capacity_are_counted_as_others() {
-    let (_, policy) = policies()
-        .into_iter()
-        .find(|(name, _)| name.ends_with("first-fit.json"))
-        .unwrap();
+    let policy = policy("first-fit");
     let mut scheduler = scheduler(&policy);
     let pairs = scheduler.places().capacity(0).iter();
     let pairs = pairs.zip(scheduler.places().demand(0));
@@ -492,7 +486,7 @@ fn adopted_jobs_above_the_capacity_are_counted_as_others() {
         ..Line::default()
     };
     assert!(scheduler.tell(&arrive).unwrap().start.is_empty());
-    // Before there is free capacity, two more jobs must end.
+    // Two more jobs must end before there is enough free capacity.
     for n in 0..2 {
         let decided = scheduler.tell(&leave(n, 3.0)).unwrap();
         assert!(decided.start.is_empty(), "{n}");
@@ -506,24 +500,15 @@ fn adopted_jobs_above_the_capacity_are_counted_as_others() {
 #[test]
 #[ignore = "this test takes more than five seconds, so it is only run in CI"]
 fn jobs_that_cannot_run_do_not_block_others() {
-    for name in [
-        "static-quickswap.json",
-        "adaptive-quickswap.json",
-        "easy-by-mean.json",
-        "server-filling.json",
-    ] {
-        let (_, policy) = policies()
-            .into_iter()
-            .find(|(file, _)| file.ends_with(&format!("/{name}")))
-            .unwrap();
+    for name in words("static-quickswap adaptive-quickswap easy-by-mean server-filling") {
+        let policy = policy(name);
         let mut scheduler = scheduler(&policy);
         let places = scheduler.places();
         let share = |i: usize| places.demand(i)[0];
         let types = places.types().len();
-        let largest = (0..types).max_by(|a, b| share(*a).total_cmp(&share(*b)));
-        let largest = largest.unwrap();
-        let smallest = (0..types).min_by(|a, b| share(*a).total_cmp(&share(*b)));
-        let smallest = smallest.unwrap();
+        let compare = |a: &usize, b: &usize| share(*a).total_cmp(&share(*b));
+        let largest = (0..types).max_by(compare).unwrap();
+        let smallest = (0..types).min_by(compare).unwrap();
         let others = places.capacity(0)[0] - share(smallest);
         assert!(others > places.capacity(0)[0] - share(largest));
         let resource = places.resources().next().unwrap().to_owned();

@@ -4,7 +4,6 @@
 //! remaining size and the number of servers of each job. Run `SYNTH_UPDATE_VECTORS=1 cargo test
 //! --release --test suite malleable` to update the vectors.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -15,7 +14,9 @@ use synth::malleable::analysis::relaxation;
 use synth::malleable::artifact::{Artifact, Checked, Malleable, Quantity, cost};
 use synth::malleable::policy::{ActiveJob, Known, Online, Sharing};
 use synth::malleable::simulator::{Dividing, execute, judge_course, simulate};
-use synth::malleable::synthesis::{Options, Outcome, Planned, Tunable, online, plan, tuned};
+use synth::malleable::synthesis::{
+    OnlineSynthesis, Options, Outcome, Tunable, online, plan, tuned,
+};
 use synth::malleable::workload::{Curve, Pool, PoolDocument, Stream, Workload};
 use synth::simulation::{Settings, Verdict};
 
@@ -48,8 +49,25 @@ fn options() -> Options {
     }
 }
 
-fn artifact_and_plan(pool: &Pool) -> (Artifact, Planned) {
-    plan(pool)
+fn synthesized(stream: &Stream, options: &Options) -> OnlineSynthesis {
+    match online(stream, options, |_, _| ()).unwrap() {
+        Outcome::Made(synthesis) => *synthesis,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn settings(precision: f64, events: u64) -> Settings {
+    Settings {
+        precision,
+        events,
+        ..Settings::default()
+    }
+}
+
+/// Returns a document with these keys, which are separated by semicolons.
+fn document(servers: u32, keys: &str) -> String {
+    let keys = keys.replace("; ", "\n");
+    format!("kind: malleable\nservers: {servers}\n{keys}\n")
 }
 
 fn close(a: f64, b: f64, within: f64) {
@@ -68,11 +86,8 @@ fn policies_for_all_models_are_valid_and_have_the_claimed_cost() {
     for path in all {
         let workload = PoolDocument::read(&path).unwrap().workload;
         let artifact = match &workload {
-            Workload::Pool(pool) => artifact_and_plan(pool).0,
-            Workload::Stream(stream) => match online(stream, &options(), |_, _| ()).unwrap() {
-                Outcome::Made(synthesis) => synthesis.artifact,
-                other => panic!("{other:?}"),
-            },
+            Workload::Pool(pool) => plan(pool).0,
+            Workload::Stream(stream) => synthesized(stream, &options()).artifact,
         };
         let text = artifact.to_json().unwrap();
         let checked = Checked::parse(&text, "made").unwrap();
@@ -102,12 +117,8 @@ fn minimum_cost_by_grid_search(jobs: &[(f64, f64, &Curve)], servers: f64) -> f64
         let left = jobs.iter().zip(&rates);
         let left = left.map(|(job, rate)| (job.0 - rate * step, job.1, job.2));
         let left: Vec<_> = left.filter(|job| job.0 > 1e-12).collect();
-        weights * step
-            + if left.is_empty() {
-                0.0
-            } else {
-                minimum_cost_by_grid_search(&left, servers)
-            }
+        let rest = (!left.is_empty()).then(|| minimum_cost_by_grid_search(&left, servers));
+        weights * step + rest.unwrap_or(0.0)
     };
     match jobs {
         [one] => one.0 * one.1 / one.2.at(servers),
@@ -145,11 +156,11 @@ const SPEEDUPS: [&str; 5] = [
 fn plans_of_three_jobs_are_optimal() {
     for speedup in SPEEDUPS {
         for objective in ["flow-time", "slowdown"] {
-            let text = format!(
-                "kind: malleable\nservers: 10\nobjective: {objective}\nspeedup: {speedup}\njobs: [{{name: a, size: 5}}, {{name: b, size: 3}}, {{name: c, size: 2.5}}]\n"
-            );
+            let jobs = "[{name: a, size: 5}, {name: b, size: 3}, {name: c, size: 2.5}]";
+            let keys = format!("objective: {objective}; speedup: {speedup}; jobs: {jobs}");
+            let text = document(10, &keys);
             let pool = pool(&text);
-            let (artifact, planned) = artifact_and_plan(&pool);
+            let (artifact, planned) = plan(&pool);
             let found = value(&artifact, pool.objective().quantity());
             let curve = &pool.curves()[0];
             let jobs = pool.jobs().iter().map(|job| (job.size, job.weight, curve));
@@ -178,11 +189,10 @@ fn bounds_are_below_the_cost_of_a_grid_search() {
             "weighted-flow-time",
         ),
     ] {
-        let text = format!(
-            "kind: malleable\nservers: 10\nobjective: {objective}\nspeedup: {{power: {{p: .6}}}}\njobs: {jobs}\n"
-        );
+        let keys = format!("objective: {objective}; speedup: {{power: {{p: .6}}}}; jobs: {jobs}");
+        let text = document(10, &keys);
         let pool = pool(&text);
-        let (artifact, planned) = artifact_and_plan(&pool);
+        let (artifact, planned) = plan(&pool);
         let found = value(&artifact, pool.objective().quantity());
         let jobs = pool.jobs().iter();
         let jobs = jobs.map(|job| (job.size, job.weight, &pool.curves()[job.curve]));
@@ -199,13 +209,7 @@ fn bounds_are_below_the_cost_of_a_grid_search() {
 /// sizes, which changes the cost of SRPT by 10 %.
 #[test]
 fn costs_of_rules_match_the_figure_in_the_paper() {
-    let path = format!(
-        "{}/models/five_hundred_pareto.yaml",
-        env!("CARGO_MANIFEST_DIR")
-    );
-    let Workload::Pool(pool) = PoolDocument::read(path.as_ref()).unwrap().workload else {
-        panic!("expected a workload with arrivals")
-    };
+    let pool = pool(&read_text(model_path("five_hundred_pareto")));
     for (p, equi, srpt) in [
         (0.05, "1.0001", 103.0),
         (0.3, "1.013", 28.0),
@@ -214,7 +218,7 @@ fn costs_of_rules_match_the_figure_in_the_paper() {
         (0.99, "1.90", 1.011),
     ] {
         let pool = pool.with_power(p);
-        let (_, planned) = artifact_and_plan(&pool);
+        let (_, planned) = plan(&pool);
         let times = |sharing: Sharing| {
             let ends = execute(&pool, Dividing::Sharing(sharing), false).ends;
             cost(&pool, Quantity::FlowTime, &ends) / planned.least
@@ -238,10 +242,8 @@ fn equi_is_a_birth_death_process() {
         "{power: {p: .5}}",
         "{power: {p: 1}}",
     ] {
-        let text = format!(
-            "kind: malleable\nservers: 10\nspeedup: {speedup}\narrivals: {{rate: 3.5, mean_size: 2}}\n"
-        );
-        let stream = stream(&text);
+        let keys = format!("speedup: {speedup}; arrivals: {{rate: 3.5, mean_size: 2}}");
+        let stream = stream(&document(10, &keys));
         let (mut weight, mut all, mut jobs) = (1.0, 1.0, 0.0);
         for m in 1..2000 {
             let m = f64::from(m);
@@ -250,12 +252,7 @@ fn equi_is_a_birth_death_process() {
             jobs += m * weight;
         }
         let expected = jobs / all / 3.5;
-        let settings = Settings {
-            precision: 5e-3,
-            events: 4_000_000,
-            ..Settings::default()
-        };
-        let run = simulate(&stream, Sharing::Equi, &settings, |_| ()).unwrap();
+        let run = simulate(&stream, Sharing::Equi, &settings(5e-3, 4_000_000), |_| ()).unwrap();
         let mean = run.mean_response.unwrap();
         let covers = mean.covers(expected, 0.999);
         assert!(covers, "{speedup}: {mean:?}, {expected}");
@@ -267,8 +264,8 @@ fn equi_is_a_birth_death_process() {
 /// is an integral (Schrage and Miller, Operations Research 14, 1966).
 #[test]
 fn perfect_speedup_is_srpt_on_one_server() {
-    let text = "kind: malleable\nservers: 10\nspeedup: {power: {p: 1}}\narrivals: {rate: .8, mean_size: 10}\n";
-    let stream = stream(text);
+    let keys = "speedup: {power: {p: 1}}; arrivals: {rate: .8, mean_size: 10}";
+    let stream = stream(&document(10, keys));
     // A single server with a mean service time of 1.
     let steps = 40_000;
     let (top, rate) = (40.0, 0.8f64);
@@ -285,32 +282,22 @@ fn perfect_speedup_is_srpt_on_one_server() {
         let waits = rate * (second + above) / (2.0 * (1.0 - load).powi(2));
         mean += density * (waits + residence) * h;
     }
-    let settings = Settings {
-        precision: 5e-3,
-        events: 4_000_000,
-        ..Settings::default()
-    };
     let rule = Sharing::HeSrpt(Online::PLAIN);
-    let run = simulate(&stream, rule, &settings, |_| ()).unwrap();
+    let run = simulate(&stream, rule, &settings(5e-3, 4_000_000), |_| ()).unwrap();
     let found = run.mean_response.unwrap();
     assert!(found.covers(mean, 0.999), "{found:?}, {mean}");
 }
 
 #[test]
 fn tuned_parameters_are_not_worse_on_new_arrivals() {
-    let text = "kind: malleable\nservers: 20\nspeedup: {amdahl: {parallel_fraction: .95}}\narrivals: {rate: 3, size: {law: hyperexponential, mean: 4, scv: 5}}\n";
-    let stream = stream(text);
+    let keys = "speedup: {amdahl: {parallel_fraction: .95}}; \
+        arrivals: {rate: 3, size: {law: hyperexponential, mean: 4, scv: 5}}";
+    let stream = stream(&document(20, keys));
     let mut longer = options();
     longer.events = 20_000_000;
-    let Outcome::Made(synthesis) = online(&stream, &longer, |_, _| ()).unwrap() else {
-        panic!("expected a stable policy")
-    };
-    let settings = Settings {
-        seed: 77,
-        precision: 1e-9,
-        events: 2_000_000,
-        ..Settings::default()
-    };
+    let synthesis = synthesized(&stream, &longer);
+    let mut settings = settings(1e-9, 2_000_000);
+    settings.seed = 77;
     let mean = |online: Online| {
         let run = simulate(&stream, Sharing::HeSrpt(online), &settings, |_| ()).unwrap();
         run.mean_response.unwrap().mean
@@ -322,8 +309,10 @@ fn tuned_parameters_are_not_worse_on_new_arrivals() {
 
 #[test]
 fn rejects_wrong_numbers() {
-    let text = "kind: malleable\nservers: 10\nspeedup: {logarithm: {scale: 1}}\njobs: [{name: a, size: 5}, {name: b, size: 3}, {name: c, size: 2.5}]\n";
-    let (artifact, _) = artifact_and_plan(&pool(text));
+    let keys = "speedup: {logarithm: {scale: 1}}; \
+        jobs: [{name: a, size: 5}, {name: b, size: 3}, {name: c, size: 2.5}]";
+    let (artifact, _) = plan(&pool(&document(10, keys)));
+    let check = rejection_reason::<Malleable>;
     let honest = serde_json::to_value(&artifact).unwrap();
     let line = "/claims/0/value | ×0.9999999 |
         /claims/1/value | ×1.0000001 |
@@ -333,12 +322,12 @@ fn rejects_wrong_numbers() {
         /policy/plan/rule/prices/1 | ×1.01 |
         /policy/plan/stages/0/0 | ×1.0000001 |
         /policy/plan/stages/2/0 | ×0.9 |";
-    assert_changes_rejected(&honest, "", line, rejection_reason::<Malleable>);
+    assert_changes_rejected(&honest, "", line, check);
     // The lower prices prove a bound that is smaller than the cost of the plan.
     let cheaper = (0..3).fold(honest, |document, n| {
         with_changed_value(&document, &format!("/evidence/prices/{n}"), "×0.999")
     });
-    assert!(rejection_reason::<Malleable>(&cheaper).is_some());
+    assert!(check(&cheaper).is_some());
 
     // The bound for two jobs uses their orders, and the bound for ten jobs uses rents.
     for count in [2, 10] {
@@ -346,40 +335,29 @@ fn rejects_wrong_numbers() {
             let p = 0.4 + 0.05 * f64::from(n);
             format!("  - {{name: j{n}, size: {n}, speedup: {{power: {{p: {p:.2}}}}}}}\n")
         });
-        let text = format!(
-            "kind: malleable\nservers: 10\njobs:\n{}",
-            jobs.collect::<String>()
-        );
-        let (artifact, _) = artifact_and_plan(&pool(&text));
+        let keys = format!("jobs:\n{}", jobs.collect::<String>());
+        let (artifact, _) = plan(&pool(&document(10, &keys)));
         let mut document = serde_json::to_value(&artifact).unwrap();
-        assert_eq!(rejection_reason::<Malleable>(&document), None);
+        assert_eq!(check(&document), None);
         let gap = artifact.claims.len() - 1;
         let lie = (artifact.claims[gap].value - 1e-6).to_string();
         let cheaper = with_changed_value(&document, &format!("/claims/{gap}/value"), &lie);
-        assert!(rejection_reason::<Malleable>(&cheaper).is_some());
+        assert!(check(&cheaper).is_some());
         // Other rents give another bound, which is worse.
         let rents = document.pointer_mut("/evidence/rents");
         for rent in rents.and_then(Value::as_array_mut).into_iter().flatten() {
             rent["rent"] = (rent["rent"].as_f64().unwrap() * 1.2).into();
         }
-        assert_eq!(
-            rejection_reason::<Malleable>(&document).is_some(),
-            count == 10
-        );
+        assert_eq!(check(&document).is_some(), count == 10);
     }
 
-    let text = "kind: malleable\nservers: 10\nspeedup: {amdahl: {parallel_fraction: .9}}\narrivals: {rate: 3, mean_size: 2}\n";
-    let Outcome::Made(synthesis) = online(&stream(text), &options(), |_, _| ()).unwrap() else {
-        panic!("expected a stable policy")
-    };
-    assert_changes_rejected(
-        &serde_json::to_value(&synthesis.artifact).unwrap(),
-        "/claims",
-        "/0/value | ×0.5 |
+    let keys = "speedup: {amdahl: {parallel_fraction: .9}}; arrivals: {rate: 3, mean_size: 2}";
+    let artifact = synthesized(&stream(&document(10, keys)), &options()).artifact;
+    let honest = serde_json::to_value(&artifact).unwrap();
+    let table = "/0/value | ×0.5 |
         /1/value | ×2 |
-        /2/value | ×1.000001 |",
-        rejection_reason::<Malleable>,
-    );
+        /2/value | ×1.000001 |";
+    assert_changes_rejected(&honest, "/claims", table, check);
 }
 
 const TWO: &str = "kind: malleable\nservers: 8\nspeedup: {power: {p: .5}}\njobs: [{name: a, size: 3}, {name: b, size: 2}]\n";
@@ -398,7 +376,7 @@ fn reports_the_path_of_each_error_in_a_document() {
 #[test]
 fn reports_what_is_not_known() {
     let folder = Folder::new();
-    let answered = |text: &str| stderr(&run_ok(&folder.write("w.yaml", text))).replace('\n', " ");
+    let answered = |text: &str| stderr(&run_ok!("{}", folder.write("w.yaml", text)));
     let printed = answered(&TWO.replace("{power: {p: .5}}", "{table: [[1, 1], [2, 1.2], [4, 3]]}"));
     assert_contains(&printed, "not concave");
     assert_contains(&printed, "28.00 %");
@@ -406,19 +384,17 @@ fn reports_what_is_not_known() {
     let printed = answered(&weights.replace("size: 3", "size: 3, weight: 5"));
     assert_contains(&printed, "favour large jobs");
     assert_contains(&printed, "only a bound and no policy");
-    let overload = "kind: malleable\nservers: 8\nspeedup: {amdahl: {parallel_fraction: .8}}\narrivals: {rate: 11, mean_size: 1}\n";
-    let refused = run_expecting_code(1, &folder.write("w.yaml", overload));
+    let keys = "speedup: {amdahl: {parallel_fraction: .8}}; arrivals: {rate: 11, mean_size: 1}";
+    let refused = run_expecting_code(1, &folder.write("w.yaml", &document(8, keys)));
     assert_contains(&stderr(&refused), "No policy can keep up");
 }
 
 #[test]
 fn rejects_options_that_cannot_be_combined() {
     let folder = Folder::new();
-    let arriving = "kind: malleable\nservers: 8\nspeedup: {power: {p: .5}}\narrivals: {rate: 2, mean_size: 1}\n";
-    let (two, arriving) = (
-        folder.write("two.yaml", TWO),
-        folder.write("arriving.yaml", arriving),
-    );
+    let keys = "speedup: {power: {p: .5}}; arrivals: {rate: 2, mean_size: 1}";
+    let two = folder.write("two.yaml", TWO);
+    let arriving = folder.write("arriving.yaml", &document(8, keys));
     let table = "compare --workload TWO --policies equi --loads .5 | --loads applies only to jobs that arrive
         compare --workload ARRIVING --policies equi --exponents .5 | --exponents applies only to jobs that are all present
         compare --workload TWO --policies equal | there is no rule `equal`
@@ -426,28 +402,26 @@ fn rejects_options_that_cannot_be_combined() {
         compare --workload ARRIVING --policies equi --draws 2 | --draws applies only to jobs that are all present
         --workload TWO --urgency 1 --background 0 | apply only to jobs that arrive
         simulate knee --workload ARRIVING | knee:.1";
-    for [typed, expected] in rows(&table.replace("TWO", &two).replace("ARRIVING", &arriving)) {
-        run_err(typed, expected);
-    }
+    assert_errors(table, &[("TWO", &two), ("ARRIVING", &arriving)]);
 }
 
 #[test]
 fn the_seed_changes_the_sizes() {
     let folder = Folder::new();
-    let text = "kind: malleable\nservers: 50\nspeedup: {power: {p: .3}}\nsizes: {pareto: {shape: 1.5, count: 40, seed: 7}}\n";
-    let drawn = folder.write("w.yaml", text);
-    folder.write("next.yaml", &text.replace("seed: 7", "seed: 8"));
+    let keys = "speedup: {power: {p: .3}}; sizes: {pareto: {shape: 1.5, count: 40, seed: 7}}";
+    let text = document(50, keys);
+    let drawn = folder.write("w.yaml", &text);
+    let next = folder.write("next.yaml", &text.replace("seed: 7", "seed: 8"));
     let cost = |more: &str| {
         let at = folder.path_string("c.json");
-        run_ok(&format!("compare --policies hell {more} --output {at}"));
+        run_ok!("compare --policies hell {more} --output {at}");
         let value = &folder.json("c.json")["policies"][0]["values"][0]["mean"];
         value.as_f64().unwrap()
     };
     let at = |seed: u64| cost(&format!("--workload {drawn} --seed {seed}"));
     let costs = [1, 2, 3, 4].map(at);
     assert_eq!(cost(&format!("--workload {drawn}")), costs[0]);
-    let found = cost(&format!("--workload {}", folder.path_string("next.yaml")));
-    assert_eq!(found, costs[1]);
+    assert_eq!(cost(&format!("--workload {next}")), costs[1]);
     assert!(costs[1..].iter().all(|other| *other != costs[0]));
     let mut three = [costs[1], costs[2], costs[3]];
     three.sort_by(f64::total_cmp);
@@ -455,41 +429,34 @@ fn the_seed_changes_the_sizes() {
     assert_eq!(found, three[1]);
     let two = [costs[0], costs[1]].iter().sum::<f64>() / 2.0;
     assert_eq!(cost(&format!("--workload {drawn} --draws 2")), two);
-    let ran = |seed: u64| run_ok(&format!("simulate hell --workload {drawn} --seed {seed}"));
+    let ran = |seed: u64| run_ok!("simulate hell --workload {drawn} --seed {seed}");
     assert_ne!(stdout(&ran(1)), stdout(&ran(2)));
     let plan = folder.path_string("p.json");
-    run_ok(&format!("--workload {drawn} --seed 2 --output {plan}"));
-    assert_eq!(
-        folder.json("p.json")["workload"]["sizes"]["pareto"]["seed"],
-        8
-    );
-    run_ok(&format!("check {plan}"));
-    run_ok(&format!("simulate {plan} --seed 5"));
+    run_ok!("--workload {drawn} --seed 2 --output {plan}");
+    let sizes = &folder.json("p.json")["workload"]["sizes"];
+    assert_eq!(sizes["pareto"]["seed"], 8);
+    run_ok!("check {plan}");
+    run_ok!("simulate {plan} --seed 5");
 }
 
 #[test]
 fn writes_comparisons_in_all_formats() {
     let folder = Folder::new();
-    let [page, lines, document] =
-        ["c.html", "c.csv", "c.json"].map(|name| folder.path_string(name));
-    run_ok(&format!(
-        "compare --workload models/amdahl_training.yaml --policies hesrpt,equi,srpt,hell,knee,helrpt,hesrpt:.5 --exponents .3,.9 --html {page} --csv {lines} --output {document}"
-    ));
+    let [page, lines, document] = folder.paths(["c.html", "c.csv", "c.json"]);
+    let policies = "hesrpt,equi,srpt,hell,knee,helrpt,hesrpt:.5 --exponents .3,.9";
+    let outputs = format!("--html {page} --csv {lines} --output {document}");
+    run_ok!("compare --workload models/amdahl_training.yaml --policies {policies} {outputs}");
     let document = folder.json("c.json");
     // The columns are the cost and the times at 0.3 and then at 0.9.
-    let equi = document["policies"][1]["values"][2]["mean"].as_f64();
-    let equi = equi.unwrap();
-    let lines = std::fs::read_to_string(lines).unwrap();
-    let text = format!("equi,0.9,flow_time,{equi},{equi},{equi},h");
-    assert_contains(&lines, &text);
-    let page = std::fs::read_to_string(page).unwrap();
-    for part in [
-        "any policy, at least",
-        "which is the optimum",
-        "--exponents .3,.9",
-    ] {
-        assert_contains(&page, part);
-    }
+    let equi = document["policies"][1]["values"][2]["mean"]
+        .as_f64()
+        .unwrap();
+    let line = format!("equi,0.9,flow_time,{equi},{equi},{equi},h");
+    assert_contains(&read_text(lines), &line);
+    let page = read_text(page);
+    assert_contains(&page, "any policy, at least");
+    assert_contains(&page, "which is the optimum");
+    assert_contains(&page, "--exponents .3,.9");
     assert!(!page.contains("src=") && !page.contains("http"));
     assert!(!page.contains("NaN") && !page.contains("inf"));
 }
@@ -510,13 +477,10 @@ struct JobStates {
 
 #[test]
 fn the_conformance_vectors_are_reproduced() {
-    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/conformance/malleable");
     for (name, speedup) in [("power", 0), ("amdahl", 2), ("logarithm", 3), ("table", 4)] {
-        let text = format!(
-            "kind: malleable\nservers: 12\nspeedup: {}\narrivals: {{rate: 1, mean_size: 1}}\n",
-            SPEEDUPS[speedup]
-        );
-        let stream = stream(&text);
+        let arrivals = "arrivals: {rate: 1, mean_size: 1}";
+        let keys = format!("speedup: {}; {arrivals}", SPEEDUPS[speedup]);
+        let stream = stream(&document(12, &keys));
         let online = Online {
             urgency: 0.75,
             background: 1.5,
@@ -547,13 +511,10 @@ fn the_conformance_vectors_are_reproduced() {
             online,
             moments: moments.into(),
         };
-        let path = folder.join(format!("{name}.json"));
-        if std::env::var_os("SYNTH_UPDATE_VECTORS").is_some() {
-            std::fs::create_dir_all(&folder).unwrap();
-            std::fs::write(&path, serde_json::to_string_pretty(&vector).unwrap() + "\n").unwrap();
-        }
-        let stored: Vector =
-            serde_json::from_str(&std::fs::read_to_string(&path).unwrap()).unwrap();
+        let text = conformance_vector(&format!("malleable/{name}"), || {
+            serde_json::to_string_pretty(&vector).unwrap() + "\n"
+        });
+        let stored: Vector = serde_json::from_str(&text).unwrap();
         for (own, stored) in vector.moments.iter().zip(&stored.moments) {
             for (own, stored) in own.servers.iter().zip(&stored.servers) {
                 let is_near = (own - stored).abs() <= 1e-9;
@@ -566,21 +527,15 @@ fn the_conformance_vectors_are_reproduced() {
 /// Jobs with the same speed must stay in the same order despite rounding errors.
 #[test]
 fn simulates_jobs_at_the_cap() {
-    let text = "kind: malleable\nservers: 4\ncap: 2\nspeedup: {power: {p: 1}}\narrivals: {rate: 1.8, mean_size: 2}\n";
-    let settings = Settings {
-        precision: 1e-9,
-        events: 1_000_000,
-        ..Settings::default()
-    };
+    let keys = "cap: 2; speedup: {power: {p: 1}}; arrivals: {rate: 1.8, mean_size: 2}";
+    let stream = stream(&document(4, keys));
     let rule = Sharing::HeSrpt(Online::PLAIN);
-    simulate(&stream(text), rule, &settings, |_| ()).unwrap();
+    simulate(&stream, rule, &settings(1e-9, 1_000_000), |_| ()).unwrap();
 }
 
 #[test]
 fn reads_a_policy_that_is_written_on_one_line() {
-    let (artifact, _) = artifact_and_plan(&pool(TWO));
-    let text = serde_json::to_string(&artifact).unwrap();
-    let folder = Folder::new();
-    let typed = format!("check --accept-changes {}", folder.write("p.json", &text));
-    run_ok(&typed);
+    let (artifact, _) = plan(&pool(TWO));
+    let (folder, text) = (Folder::new(), serde_json::to_string(&artifact).unwrap());
+    run_ok!("check --accept-changes {}", folder.write("p.json", &text));
 }

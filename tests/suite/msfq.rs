@@ -20,8 +20,7 @@ struct Case {
 /// loads from 0.001 to 0.99, and up to 200 servers.
 #[test]
 fn means_are_as_precise_as_their_error_bounds() {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/reference/msfq.json");
-    let cases: Vec<Case> = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+    let cases: Vec<Case> = read_json("tests/reference/msfq.json");
     assert_eq!(cases.len(), 96);
     for case in cases {
         let stream = |[arrival_rate, service_rate]: [f64; 2]| OneOrAllType {
@@ -42,34 +41,28 @@ fn means_are_as_precise_as_their_error_bounds() {
 }
 
 /// Writes a one-or-all system to a file. The arrays contain the arrival rate and the mean size.
-fn one_or_all(servers: u32, light: [f64; 2], heavy: [f64; 2]) -> (tempfile::TempDir, String) {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("w.yaml");
+fn one_or_all(servers: u32, light: [f64; 2], heavy: [f64; 2]) -> (Folder, String) {
+    let folder = Folder::new();
     let job = |name, need, [rate, size]: [f64; 2]| {
         format!(
             "{{name: {name}, demand: {{cpu: {need}}}, arrival_rate: {rate}, mean_size: {size}}}"
         )
     };
-    let jobs = [job("light", 1, light), job("heavy", servers, heavy)].join(", ");
-    let text = format!(
-        "{{kind: multiresource, time_unit: s, server: {{capacity: {{cpu: {servers}}}}}, jobs: [{jobs}]}}"
-    );
-    std::fs::write(&file, text).unwrap();
-    let name = file.to_str().unwrap().to_owned();
-    (folder, name)
+    let jobs = [job("light", 1, light), job("heavy", servers, heavy)].join("\n");
+    let server = format!("server: {{capacity: {{cpu: {servers}}}}}");
+    let file = folder.write("w.yaml", &workload(&server, &jobs));
+    (folder, file)
 }
 
 fn thresholds(workload: &str) -> String {
-    let printed = stderr(&run_ok(&format!("{workload} --family msfq-strict")));
+    let printed = stderr(&run_ok!("{workload} --family msfq-strict"));
     let from = printed.find("MSFQ(ℓ)");
     printed[from.unwrap_or_else(|| panic!("{printed}"))..].to_owned()
 }
 
 fn rows(table: &str) -> Vec<Vec<&str>> {
-    let cells = table.lines().map(|line| line.split_whitespace().collect());
-    let rows =
-        cells.filter(|row: &Vec<&str>| row.first().is_some_and(|l| l.parse::<u32>().is_ok()));
-    rows.collect()
+    let is_row = |row: &Vec<&str>| row.first().is_some_and(|l| l.parse::<u32>().is_ok());
+    table.lines().map(words).filter(is_row).collect()
 }
 
 fn objective(table: &str, threshold: &str) -> f64 {
@@ -121,20 +114,18 @@ fn strict_msfq_is_a_policy_with_exact_means() {
     let folder = Folder::new();
     let at = folder.path_string("p.json");
     let options = "--workload models/one_or_all.yaml --family msfq-strict";
-    let printed = stderr(&run_ok(&format!("{options} --output {at}")));
+    let printed = stderr(&run_ok!("{options} --output {at}"));
     assert_contains(&printed, "light (7)");
     let policy = folder.json("p.json");
     let turns = &policy["policy"]["static-quickswap"];
-    assert_eq!(
-        (&turns["strict"], &turns["thresholds"][0]),
-        (&true.into(), &7.into())
-    );
+    assert_eq!(turns["strict"], true);
+    assert_eq!(turns["thresholds"][0], 7);
     // This value is from an independent computation.
     let mean = claim(&policy, "mean_response");
     assert_eq!(mean["method"], "exact-renewal-reward");
     let is_near = (mean["value"].as_f64().unwrap() - 10.648).abs() < 5e-4;
     assert!(is_near, "{mean}");
-    let checked = stderr(&run_ok(&format!("check {at}")));
+    let checked = stderr(&run_ok!("check {at}"));
     assert_contains(&checked, "7 claims about 2 types, 7 derived again");
     let lie = errors_after_change(&policy, |p| {
         for own in p["claims"].as_array_mut().unwrap() {
@@ -144,17 +135,18 @@ fn strict_msfq_is_a_policy_with_exact_means() {
         }
     });
     assert_eq!(lie.len(), 6, "{lie:?}");
-    let ran = format!("simulate {at} --events 2e7 --precision 2%");
-    let ran = run_ok(&ran);
-    assert!(!(stdout(&ran) + &stderr(&ran)).contains("REFUTED"));
+    let ran = run_ok!("simulate {at} --events 2e7 --precision 2%");
+    assert!(!all_output(&ran).contains("REFUTED"));
     // A custom threshold can be set in the name.
-    let compared = "compare --workload models/one_or_all.yaml --policies msfq-strict:8,msfq-strict --loads .7 --events 2e5";
-    run_ok(compared);
+    let policies = "msfq-strict:8,msfq-strict";
+    run_ok!("compare models/one_or_all.yaml --policies {policies} --loads .7 --events 2e5");
     // Other systems and other distributions are not supported.
-    let typed = "--workload models/four_types.yaml --family msfq-strict";
-    run_err(typed, "it needs two job types");
-    let text = text("models/one_or_all.yaml")
-        .replace("mean_size: 1}", "size: {law: deterministic, mean: 1}}");
+    run_err(
+        "models/four_types.yaml --family msfq-strict",
+        "it needs two job types",
+    );
+    let text = read_text("models/one_or_all.yaml");
+    let text = text.replace("mean_size: 1}", "size: {law: deterministic, mean: 1}}");
     let constant = folder.write("c.yaml", &text);
     let typed = format!("--workload {constant} --family msfq-strict");
     run_err(&typed, "Poisson arrivals and exponential sizes");
@@ -171,8 +163,7 @@ fn the_checker_and_the_maker_agree_on_strict_msfq() {
     ] {
         let (_kept, workload) = one_or_all(servers, light, heavy);
         let at = folder.path_string("p.json");
-        let typed = format!("--workload {workload} --family msfq-strict --output {at}");
-        run_ok(&typed);
-        assert_contains(&stderr(&run_ok(&format!("check {at}"))), "7 derived again");
+        run_ok!("--workload {workload} --family msfq-strict --output {at}");
+        assert_contains(&stderr(&run_ok!("check {at}")), "7 derived again");
     }
 }

@@ -1,7 +1,6 @@
 //! Tests of backfilling in which each job has its own order.
 
 use std::collections::BTreeSet;
-use std::fmt::Write as _;
 
 use crate::common::*;
 use crate::fake_slurm::{FakeSlurm, job};
@@ -39,15 +38,13 @@ fn jobs() -> Vec<Job> {
 }
 
 fn swf(jobs: &[Job], cpus: u32) -> String {
-    let mut text = format!("; MaxProcs: {cpus}\n");
-    for (n, (submit, size, cpus, limit, user)) in jobs.iter().enumerate() {
-        let _ = writeln!(
-            text,
-            "{} {submit} -1 {size} {cpus} -1 -1 {cpus} {limit} -1 1 {user} -1 -1 -1 -1 -1 -1",
-            n + 1
-        );
-    }
-    text
+    let line = |(n, (submit, size, cpus, limit, user)): (u32, &Job)| {
+        format!(
+            "{n} {submit} -1 {size} {cpus} -1 -1 {cpus} {limit} -1 1 {user} -1 -1 -1 -1 -1 -1\n"
+        )
+    };
+    let lines = (1..).zip(jobs).map(line);
+    format!("; MaxProcs: {cpus}\n{}", lines.collect::<String>())
 }
 
 fn start_times_in_scheduler(policy: &Checked, jobs: &[Job]) -> Vec<f64> {
@@ -102,38 +99,18 @@ fn a_replay_and_a_scheduler_make_the_same_decisions() {
     let (folder, all) = (Folder::new(), jobs());
     let text = "servers: [{name: node, count: 3, capacity: {cpu: 4}}]";
     let fleet = ONE.replace("server: {capacity: {cpu: 4}}", text);
-    for (document, cpus, names) in [
-        (
-            ONE.to_owned(),
-            4,
-            &[
-                "easy+sjf",
-                "easy+wfp3+history",
-                "first-fit+saf+ratio",
-                "conservative+sjf+history",
-            ][..],
-        ),
-        (fleet, 12, &["easy+sjf+history", "easy+wfp3"]),
-    ] {
-        let workload = folder.write("w.yaml", &document);
+    let of_one = "easy+sjf easy+wfp3+history first-fit+saf+ratio conservative+sjf+history";
+    for (document, cpus, names) in [(ONE, 4, of_one), (&fleet, 12, "easy+sjf+history easy+wfp3")] {
+        let workload = folder.write("w.yaml", document);
         let log = folder.write("log.swf", &swf(&all, cpus));
-        for name in names {
+        for name in words(names) {
             let file = folder.path_string("p.json");
-            run_ok(&format!("{workload} --family {name} -o {file}"));
-            run_ok(&format!("check {file}"));
+            run_ok!("{workload} --family {name} -o {file}");
+            run_ok!("check {file}");
             let csv = folder.path_string("jobs.csv");
-            let typed = format!("replay {log} --policies {file} --measure all --jobs {csv}");
-            run_ok(&typed);
-            let rows = std::fs::read_to_string(&csv).unwrap();
-            let mut rows = csv::Reader::from_reader(rows.as_bytes());
-            let start = rows
-                .headers()
-                .unwrap()
-                .iter()
-                .position(|own| own == "start")
-                .unwrap();
-            let replayed = rows.records();
-            let replayed = replayed.map(|row| row.unwrap()[start].parse().unwrap());
+            run_ok!("replay {log} --policies {file} --measure all --jobs {csv}");
+            let replayed = start_times(&csv);
+            let replayed = replayed.iter().map(|start| start.parse().unwrap());
             let replayed: Vec<f64> = replayed.collect();
             let policy = Checked::read(file.as_ref()).unwrap();
             let starts = start_times_in_scheduler(&policy, &all);
@@ -150,26 +127,13 @@ fn a_replay_and_a_scheduler_make_the_same_decisions() {
 fn a_bridge_orders_held_jobs_and_stores_what_it_learns() {
     let (folder, fake) = (Folder::new(), FakeSlurm::new());
     let workload = folder.write("w.yaml", ONE);
-    let (policy, journal) = (
-        folder.path_string("p.json"),
-        folder.path_string("journal.jsonl"),
-    );
-    run_ok(&format!("{workload} --family easy+sjf+history -o {policy}"));
-    let path = format!(
-        "{}:{}",
-        fake.folder().display(),
-        std::env::var("PATH").unwrap()
-    );
+    let [policy, journal] = folder.paths(["p.json", "journal.jsonl"]);
+    run_ok!("{workload} --family easy+sjf+history -o {policy}");
     let bridge = |until: &str| {
-        let words = "bridge slurm --partition synth --poll 50ms";
-        let words: Vec<&str> = words.split(' ').collect();
-        let given = [
-            &words[..],
-            &["--journal", &journal, "--until", until, &policy],
-        ]
-        .concat();
-        let mut command = command(&given);
-        command.env("PATH", &path).env("TMPDIR", fake.folder());
+        let options = format!("--poll 50ms --journal {journal} --until {until}");
+        let typed = format!("bridge slurm --partition synth {options} {policy}");
+        let mut command = fake.command(&typed);
+        command.env("TMPDIR", fake.folder());
         command
     };
     let whole = |id: &str, limit: &str, more: &[(&str, &str)]| {
@@ -187,16 +151,7 @@ fn a_bridge_orders_held_jobs_and_stores_what_it_learns() {
         .stderr(std::process::Stdio::piped())
         .spawn()
         .unwrap();
-    let released = |jobs: &[&str]| {
-        let begin = std::time::Instant::now();
-        while fake.calls().len() < jobs.len()
-            && begin.elapsed() < std::time::Duration::from_secs(20)
-        {
-            std::thread::sleep(std::time::Duration::from_millis(20));
-        }
-        assert_eq!(fake.calls(), jobs);
-    };
-    released(&["release 18"]);
+    fake.assert_calls(&["release 18"]);
     let runs = [
         ("StateCompact", "R"),
         ("Reason", "None"),
@@ -206,10 +161,10 @@ fn a_bridge_orders_held_jobs_and_stores_what_it_learns() {
     fake.queue(&(others.clone() + &whole("18", "1:00", &runs)));
     std::thread::sleep(std::time::Duration::from_millis(500));
     fake.queue(&others);
-    released(&["release 18", "release 19"]);
+    fake.assert_calls(&["release 18", "release 19"]);
     let ended = child.wait_with_output().unwrap();
     assert_eq!(code(&ended), 0, "{}", stderr(&ended));
-    let text = std::fs::read_to_string(&journal).unwrap();
+    let text = read_text(&journal);
     for part in [
         "\"limit\":60.0,\"user\":\"ann\"",
         "\"more\":true",
@@ -218,14 +173,12 @@ fn a_bridge_orders_held_jobs_and_stores_what_it_learns() {
         assert_contains(&text, part);
     }
     assert_eq!(code(&bridge("300ms").output().unwrap()), 0);
-    let text = std::fs::read_to_string(&journal).unwrap();
+    let text = read_text(&journal);
     let heads = text.lines().filter(|line| line.starts_with("{\"policy\""));
     let learned: Vec<bool> = heads.map(|line| line.contains("\"learned\"")).collect();
     assert_eq!(learned, [false, true]);
-    let printed = stdout(&run_ok(&format!("bridge --replay {journal} {policy}")));
-    assert_contains(&printed, "the same as before");
-    let printed = stdout(&run_ok(&format!(
-        "bridge --replay {journal} {policy} --why 17"
-    )));
-    assert_contains(&printed, "as `whole`: it is the next job.");
+    let replayed = run_ok!("bridge --replay {journal} {policy}");
+    assert_contains(&stdout(&replayed), "the same as before");
+    let asked = run_ok!("bridge --replay {journal} {policy} --why 17");
+    assert_contains(&stdout(&asked), "as `whole`: it is the next job.");
 }

@@ -1,19 +1,17 @@
 //! Tests of fleets with a single queue.
 
 use crate::common::*;
-use crate::fleet::{TWO_SHAPES, mixed, read};
+use crate::fleet::{TWO_SHAPES, mixed, partitioned_policy, read};
+use serde_json::json;
 use synth::multiresource::artifact::{Checked, Family, Method, Preemption, Quantity, Subject};
 use synth::multiresource::simulator::{Contender, Settings};
 use synth::multiresource::synthesis::{
-    Analysed, ChoiceOptions, Chosen, Families, SynthesisOptions, SynthesisOutcome, choose,
+    Analysed, ChoiceOptions, Chosen, Families, SynthesisOptions, choose,
 };
 use synth::multiresource::workload::Fleet;
 
 fn analysed(fleet: &Fleet) -> Analysed {
-    match Analysed::of_fleet(fleet, &SynthesisOptions::new(Preemption::None)).unwrap() {
-        SynthesisOutcome::Policy(analysed) => *analysed,
-        other => panic!("{other:?}"),
-    }
+    *expect_policy(partitioned_policy(fleet))
 }
 
 fn chosen(fleet: &Fleet, events: u64) -> Chosen {
@@ -59,24 +57,20 @@ fn a_partition_has_one_queue_for_each_type() {
 #[test]
 fn the_guard_proves_that_the_selected_rule_is_stable() {
     let fleet = two_shapes();
-    let Chosen {
-        artifact, choice, ..
-    } = chosen(&fleet, 2_000_000);
-    let kinds = fleet.types().iter();
-    let loads = kinds.map(|kind| {
+    let chosen = chosen(&fleet, 2_000_000);
+    assert_eq!(fleet.types().len(), 3);
+    for kind in fleet.types() {
         let subject = Subject::of_type(Some(kind.name()));
-        artifact
-            .find(Quantity::LoadUnderGuard, subject)
-            .unwrap()
-            .value
-    });
-    assert!(loads.clone().count() == 3 && loads.clone().all(|load| load > 0.0 && load < 1.0));
-    let choice = choice.unwrap();
+        let claim = chosen.artifact.find(Quantity::LoadUnderGuard, subject);
+        let load = claim.unwrap().value;
+        assert!(load > 0.0 && load < 1.0, "{load}");
+    }
+    let choice = chosen.choice.unwrap();
     let names: Vec<&str> = choice.candidates.iter().map(|c| &*c.name).collect();
     for rule in ["first-fit", "best-fit", "easy-by-mean", "pooled"] {
         assert!(names.contains(&rule), "{rule}");
     }
-    Checked::check(artifact).unwrap();
+    Checked::check(chosen.artifact).unwrap();
 }
 
 #[test]
@@ -84,25 +78,25 @@ fn rejects_wrong_policies_for_a_fleet() {
     let fleet = two_shapes();
     let artifact = chosen(&fleet, 2_000_000).artifact;
     let valid = serde_json::to_value(artifact.sealed()).unwrap();
-    let claims = valid["claims"].as_array().unwrap();
     let place = |quantity: &str| {
-        claims
-            .iter()
-            .position(|c| c["quantity"] == quantity)
-            .unwrap()
+        let mut all = claims(&valid).iter();
+        all.position(|c| c["quantity"] == quantity).unwrap()
     };
     let (load, mean) = (place("load_under_guard"), place("mean_response"));
-    let zone = |types: &str, servers: &str, words: &str| {
-        format!(
-            "/policy/guarded/rule | {{\"backfilling\": {{\"order\": \"arrival\", \"reservations\": \"none\", \"placement\": \"best\", \"zone\": {{\"types\": {types}, \"servers\": {servers}}}}}}} | {words}\n"
-        )
+    let rule = json!({"backfilling": {
+        "order": "arrival", "reservations": "none", "placement": "best", "zone": "ZONE",
+    }});
+    let zones = "{\"types\": [0], \"servers\": [9, 0]} | servers of shape
+        {\"types\": [0], \"servers\": [2, 3]} | outside of the zone
+        {\"types\": [0, 0], \"servers\": [1, 0]} | each once
+        {\"types\": [7], \"servers\": [1, 0]} | each once
+        {\"types\": [0], \"servers\": [1]} | one for each server shape";
+    let line = |[zone, words]: [&str; 2]| {
+        let rule = rule.to_string().replace("\"ZONE\"", zone);
+        format!("/rule | {rule} | {words}\n")
     };
-    let zones = zone("[0]", "[9, 0]", "servers of shape")
-        + &zone("[0]", "[2, 3]", "outside of the zone")
-        + &zone("[0, 0]", "[1, 0]", "each once")
-        + &zone("[7]", "[1, 0]", "each once")
-        + &zone("[0]", "[1]", "one for each server shape");
-    assert_policy_changes_rejected(&valid, "", &zones);
+    let table: String = rows(zones).map(line).collect();
+    assert_policy_changes_rejected(&valid, "/policy/guarded", &table);
     let of_claims =
         format!("/{load}/value | 0.1 | expected\n/{mean}/value | 0.1 | expected at least");
     assert_policy_changes_rejected(&valid, "/claims", &of_claims);
@@ -123,38 +117,37 @@ fn rejects_wrong_policies_for_a_fleet() {
 fn gangs_have_a_reserved_zone() {
     let folder = Folder::new();
     let log = folder.path_string("log.json");
-    let typed = format!("models/gangs.yaml --preemption none --work 4e7 --log {log}");
-    let output = run_ok(&typed);
+    let output = run_ok!("models/gangs.yaml --preemption none --work 4e7 --log {log}");
     let policy = json(&output);
     let zone = &policy["policy"]["guarded"]["rule"]["backfilling"]["zone"];
     assert_eq!(zone["types"].as_array().unwrap().len(), 2, "{zone}");
     let log = folder.json("log.json");
-    let candidates = log["choice"]["candidates"].as_array().unwrap();
-    let beside = candidates.iter().find(|c| c["name"] == "best-fit").unwrap();
-    let times = beside["ratio"]["mean"].as_f64().unwrap();
-    assert!(times > 1.25, "{beside}");
+    let mut candidates = log["choice"]["candidates"].as_array().unwrap().iter();
+    let best_fit = candidates.find(|c| c["name"] == "best-fit").unwrap();
+    assert!(
+        best_fit["ratio"]["mean"].as_f64().unwrap() > 1.25,
+        "{best_fit}"
+    );
 }
 
 #[test]
 fn all_commands_support_a_fleet() {
     let folder = Folder::new();
     let workload = folder.write("fleet.yaml", &mixed(TWO_SHAPES));
-    let [policy, slots] = ["p.json", "s.json"].map(|name| folder.path_string(name));
+    let [policy, slots] = folder.paths(["p.json", "s.json"]);
     let make = format!("{workload} --preemption none");
-    let output = run_ok(&format!("{make} --work 2e6 --output {policy}"));
+    let output = run_ok!("{make} --work 2e6 --output {policy}");
     assert_contains(&stderr(&output), "Stability: proved, because if");
-    let typed = format!("{make} --verbose --family partition --output {slots}");
-    let output = run_ok(&typed);
+    let output = run_ok!("{make} --verbose --family partition --output {slots}");
     assert_contains(&stderr(&output), "Exact: load, mean number, mean response.");
     for file in [&policy, &slots] {
-        run_ok(&format!("check {file}"));
-        run_ok(&format!("show {file}"));
-        let printed = stdout(&run_ok(&format!("simulate {file} --events 2e6")));
+        run_ok!("check {file}");
+        run_ok!("show {file}");
+        let printed = stdout(&run_ok!("simulate {file} --events 2e6"));
         assert!(printed.matches("confirmed").count() >= 4, "{printed}");
     }
     let policies = format!("first-fit,easy-by-mean,{policy},{slots}");
-    let typed = format!("compare {workload} --policies {policies} --loads .5,.8 --events 2e5");
-    let table = run_ok(&typed);
+    let table = run_ok!("compare {workload} --policies {policies} --loads .5,.8 --events 2e5");
     assert_contains(&stdout(&table), "easy-by-mean");
 }
 
@@ -162,14 +155,10 @@ fn all_commands_support_a_fleet() {
 fn rejects_options_that_do_not_support_fleets() {
     let folder = Folder::new();
     let fleet = folder.write("fleet.yaml", &mixed(TWO_SHAPES));
-    let job = "{name: web, demand: {cpu: 1}, arrival_rate: 1, mean_size: 1}";
-    let one = folder.write(
-        "one.yaml",
-        &crate::common::workload("server: {capacity: {cpu: 4}}", job),
-    );
+    let one = workload("server: {capacity: {cpu: 4}}", &job_type("web", 1, 1, 1));
+    let one = folder.write("one.yaml", &one);
     let slots = folder.path_string("s.json");
-    let line = format!("{fleet} --preemption none --family partition --output {slots}");
-    run_ok(&line);
+    run_ok!("{fleet} --preemption none --family partition --output {slots}");
     let table = "
         FLEET --preemption none --family msr | auto, pooled or partition
         FLEET --preemption none --backfill none | applies to one server
@@ -199,18 +188,14 @@ fn all_commands_support_jobs_with_several_servers() {
     let fleet = read(GANGS).unwrap();
     assert_eq!(fleet.types()[1].nodes(), 3);
     assert_eq!(read(&fleet.to_yaml()).unwrap(), fleet);
-    assert_ne!(
-        read(&GANGS.replace("nodes: 3", "nodes: 2"))
-            .unwrap()
-            .digest(),
-        fleet.digest()
-    );
+    let other = read(&GANGS.replace("nodes: 3", "nodes: 2")).unwrap();
+    assert_ne!(other.digest(), fleet.digest());
     // The job needs three nodes for a fifth of the time, and the fleet has forty GPUs.
     let artifact = chosen(&fleet, 2_000_000).artifact;
     let bound = artifact.evidence.bound;
     assert!((bound - (0.2 * 24.0 + 8.0) / 40.0).abs() < 1e-9, "{bound}");
-    let is_bound = artifact.find(Quantity::Load, Subject::ALL).is_none();
-    assert!(is_bound, "it is a bound");
+    let load = artifact.find(Quantity::Load, Subject::ALL);
+    assert!(load.is_none(), "it is a bound");
     let loads = artifact.claims.iter();
     let loads = loads.filter(|c| c.quantity == Quantity::LoadUnderGuard);
     assert!(loads.clone().count() == 2 && loads.clone().all(|claim| claim.value < 1.0));
@@ -221,21 +206,16 @@ fn all_commands_support_jobs_with_several_servers() {
 /// The servers that are needed by the fewest types are filled first.
 #[test]
 fn the_result_does_not_depend_on_the_order_of_shapes() {
-    let text = |shapes: [&str; 3]| {
-        format!(
-            "kind: multiresource\ntime_unit: h\nservers:\n  {}\njobs:
-  - {{name: cpu, demand: {{cpu: 1}}, arrival_rate: 20, mean_size: 1}}
-  - {{name: gpu, demand: {{cpu: 4, gpu: 4}}, arrival_rate: 1.8, mean_size: 1, priority: 5}}\n",
-            shapes.join("\n  ")
-        )
+    let jobs = "{name: cpu, demand: {cpu: 1}, arrival_rate: 20, mean_size: 1}
+        {name: gpu, demand: {cpu: 4, gpu: 4}, arrival_rate: 1.8, mean_size: 1, priority: 5}";
+    let fleet = |shapes: [&str; 3]| {
+        let servers = format!("servers: [{}]", shapes.join(", "));
+        read(&workload(&servers, jobs)).unwrap()
     };
-    let (node, wide) = (
-        "- {name: node, count: 2, capacity: {cpu: 6}}",
-        "- {name: a-wide, count: 1, capacity: {cpu: 8}}",
-    );
-    let gpu = "- {name: a-gpu, count: 2, capacity: {gpu: 8, cpu: 8}}";
-    let written = read(&text([node, wide, gpu])).unwrap();
-    let exchanged = read(&text([gpu, wide, node])).unwrap();
+    let node = "{name: node, count: 2, capacity: {cpu: 6}}";
+    let wide = "{name: a-wide, count: 1, capacity: {cpu: 8}}";
+    let gpu = "{name: a-gpu, count: 2, capacity: {gpu: 8, cpu: 8}}";
+    let (written, exchanged) = (fleet([node, wide, gpu]), fleet([gpu, wide, node]));
     let names = exchanged.shapes().iter().map(|shape| shape.name());
     assert_eq!(names.collect::<Vec<_>>(), ["node", "a-wide", "a-gpu"]);
     let settings = Settings {
@@ -257,37 +237,26 @@ fn the_result_does_not_depend_on_the_order_of_shapes() {
 #[test]
 fn the_replay_does_not_depend_on_the_order_of_shapes() {
     let folder = Folder::new();
-    let (jobs, workload) = (
-        folder.path_string("log.csv"),
-        folder.path_string("fleet.yaml"),
-    );
     let row = |n: u32| match n % 3 {
         0 => format!("{n},{},1,1\n", 3 + n % 5),
         _ => format!("{n},{},{},0\n", 3 + n % 7, 1 + n % 4 / 2 * 2),
     };
     let rows: String = (0..200).map(row).collect();
-    std::fs::write(&jobs, format!("time,size,cpu,gpu\n{rows}")).unwrap();
+    let jobs = folder.write("log.csv", &format!("time,size,cpu,gpu\n{rows}"));
     let shapes = [
         "  - {name: gpu, count: 2, capacity: {cpu: 4, gpu: 1}}\n",
         "  - {name: cpu, count: 1, capacity: {cpu: 4}}\n",
     ];
-    let fleet = mixed(&shapes.concat());
-    std::fs::write(&workload, fleet).unwrap();
-    let replayed = |servers: &str, more: &[&str], name: &str| {
-        let results = folder.path_string(name);
-        let typed = ["replay", &jobs, "--servers", servers];
-        run_ok(&[&typed[..], more, &["--jobs", &results]].concat());
-        folder.bytes(name)
-    };
-    let alone = ["--policies", "first-fit"];
-    let typed = [
-        &alone[..],
-        &["--workload", &workload, "--demands", "rounded"],
-    ]
-    .concat();
-    for more in [&alone[..], &typed] {
-        let a = replayed("2xcpu=4,gpu=1;1xcpu=4", more, "a.csv");
-        let b = replayed("1xcpu=4;2xcpu=4,gpu=1", more, "b.csv");
-        assert_eq!(a, b);
+    let workload = folder.write("fleet.yaml", &mixed(&shapes.concat()));
+    let typed_demands = format!("--workload {workload} --demands rounded");
+    for options in ["", &typed_demands] {
+        let replayed = |servers: &str, name: &str| {
+            let results = folder.path_string(name);
+            let options = format!("--policies first-fit {options} --jobs {results}");
+            run_ok!("replay {jobs} --servers {servers} {options}");
+            folder.bytes(name)
+        };
+        let a = replayed("2xcpu=4,gpu=1;1xcpu=4", "a.csv");
+        assert_eq!(a, replayed("1xcpu=4;2xcpu=4,gpu=1", "b.csv"));
     }
 }

@@ -3,9 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock};
-use std::time::{Duration, SystemTime};
 
 use super::cluster::Cluster;
 use crate::common::*;
@@ -27,9 +25,9 @@ impl Site {
         let site = SHARED.get_or_init(|| Site::start().map(Mutex::new));
         let site = site.as_ref()?;
         let site = site.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        site.cluster.output("scancel", &["--user=nobody"]);
+        site.cluster.output("scancel --user=nobody");
         site.cluster.reset();
-        site.install(&fs::read_to_string(site.folder.join("job_submit.lua")).unwrap());
+        site.cluster.install_lua(&site.exported());
         Some(site)
     }
 
@@ -42,103 +40,84 @@ impl Site {
         let cluster = Cluster::start("backfill")?;
         let file = cluster.configuration();
         let folder = file.with_file_name("order");
-        run_ok(&[
-            "export",
-            "slurm-priority",
-            "easy+saf",
-            "--partition",
-            ORDERED,
-            "-o",
-            folder.to_str().unwrap(),
-        ]);
-        let text = fs::read_to_string(&file).unwrap();
-        let text = text
-            .replace("priority/basic", "priority/multifactor")
-            .replace(
-                "Default=YES MaxTime=INFINITE",
-                "Default=YES MaxTime=INFINITE DefaultTime=30",
-            )
-            .replace("Nodes=n[3-4] MaxTime=INFINITE", "Nodes=n[3-4] MaxTime=600")
-            .replace("batch_sched_delay=0", "batch_sched_delay=0,bf_interval=1");
+        let to = folder.display();
+        run_ok!("export slurm-priority easy+saf --partition {ORDERED} -o {to}");
+        let text = rows(
+            "
+            priority/basic                | priority/multifactor
+            Default=YES MaxTime=INFINITE  | Default=YES MaxTime=INFINITE DefaultTime=30
+            Nodes=n[3-4] MaxTime=INFINITE | Nodes=n[3-4] MaxTime=600
+            batch_sched_delay=0           | batch_sched_delay=0,bf_interval=1",
+        )
+        .fold(read_text(&file), |text, [from, to]| text.replace(from, to));
         fs::write(&file, text).unwrap();
         let site = Site { cluster, folder };
-        site.install(&fs::read_to_string(site.folder.join("job_submit.lua")).unwrap());
+        site.cluster.install_lua(&site.exported());
         site.restart();
         Some(site)
     }
 
-    fn install(&self, text: &str) {
-        static LATER: AtomicU64 = AtomicU64::new(0);
-        let lua = self
-            .cluster
-            .configuration()
-            .with_file_name("job_submit.lua");
-        fs::write(&lua, text).unwrap();
-        // Slurm only reads the script again if its modification time is newer by at least a second.
-        let later = Duration::from_secs(60 * (1 + LATER.fetch_add(1, Ordering::Relaxed)));
-        let file = fs::File::options().write(true).open(&lua).unwrap();
-        file.set_modified(SystemTime::now() + later).unwrap();
+    fn exported(&self) -> String {
+        read_text(self.folder.join("job_submit.lua"))
     }
 
     fn restart(&self) {
-        self.cluster.run("scontrol", &["shutdown", "slurmctld"]);
+        self.cluster.run("scontrol shutdown slurmctld");
         self.cluster.wait("the controller has stopped", || {
-            !self.cluster.output("scontrol", &["ping"]).status.success()
+            !self.cluster.output("scontrol ping").status.success()
         });
         self.cluster.restart_controller();
         self.cluster.wait("the nodes have registered", || {
-            let states = self.cluster.run("sinfo", &["-h", "-N", "-o", "%T"]);
+            let states = self.cluster.run("sinfo -h -N -o %T");
             !states.contains("unk") && !states.contains('*')
         });
     }
 
     fn drain(&self) {
-        let words = ["update", "NodeName=n[1-4]", "State=drain", "Reason=a test"];
-        self.cluster.run("scontrol", &words);
+        self.cluster.set_state("n[1-4]", "drain");
     }
 
-    fn resume(&self) {
-        self.cluster
-            .run("scontrol", &["update", "NodeName=n[1-4]", "State=resume"]);
+    /// Runs a command as a user without privileges.
+    fn nobody(&self, line: &str) -> Output {
+        let mut command = Command::new("setpriv");
+        command.args(["--reuid", "65534", "--regid", "65534", "--clear-groups"]);
+        command.args(words(line)).current_dir("/");
+        command.env("SLURM_CONF", self.cluster.configuration());
+        command.output().unwrap()
     }
 
-    /// Returns a Slurm command that is run by a user without privileges.
-    fn nobody(&self, words: &[&str]) -> Output {
-        Command::new("setpriv")
-            .args(["--reuid", "65534", "--regid", "65534", "--clear-groups"])
-            .args(words)
-            .env("SLURM_CONF", self.cluster.configuration())
-            .current_dir("/")
-            .output()
-            .unwrap()
-    }
-
-    fn submit(&self, words: &str, work: &str) -> String {
-        let words: Vec<&str> = words.split_whitespace().collect();
-        let wrap = format!("--wrap={work}");
-        let given = [
-            &["sbatch", "--parsable", "-o", "/dev/null", &wrap],
-            &words[..],
-        ]
-        .concat();
-        let output = self.nobody(&given);
-        assert!(output.status.success(), "{words:?}: {}", stderr(&output));
+    fn submit(&self, options: &str, work: &str) -> String {
+        let output = self.nobody(&format!(
+            "sbatch --parsable -o /dev/null '--wrap={work}' {options}"
+        ));
+        assert!(output.status.success(), "{options}: {}", stderr(&output));
         stdout(&output).trim().to_owned()
+    }
+
+    fn submit_default(&self) -> String {
+        self.submit("-t10 -n4", "true")
     }
 
     /// Changes a job as its owner, and returns `true` if Slurm accepts the change.
     fn change(&self, id: &str, fields: &str) -> bool {
-        let fields: Vec<&str> = fields.split_whitespace().collect();
-        let job = format!("jobid={id}");
-        let output = self.nobody(&[&["scontrol", "update", &job], &fields[..]].concat());
-        output.status.success()
+        let line = format!("scontrol update jobid={id} {fields}");
+        self.nobody(&line).status.success()
+    }
+
+    fn release(&self, id: &str) {
+        let released = self.nobody(&format!("scontrol release {id}"));
+        assert!(released.status.success());
+    }
+
+    fn jobs_in(&self, state: &str) -> String {
+        self.cluster.run(&format!("squeue -h -t {state}"))
     }
 
     /// Returns the site factor of a job that is waiting and not held.
     fn site_factor(&self, id: &str) -> i64 {
         let mut found = None;
         self.cluster.wait("the job has a priority", || {
-            let rows = self.cluster.run("sprio", &["-h", "-o", "%i %S"]);
+            let rows = self.cluster.run("sprio -h -o '%i %S'");
             let row = rows.lines().map(words).find(|row| row[0] == id);
             found = row.map(|row| row[1].parse().unwrap());
             found.is_some()
@@ -212,19 +191,11 @@ fn sets_the_site_factor_by_limit_and_cpus() {
     assert!(site.change(&format!("{array}_2"), "Nice=1"));
     let held = site.submit("-H -t10 -n4", "true");
     assert_eq!(site.site_factor(&array), area(10.0, 2.0));
-    let factors = site.cluster.run("sprio", &["-h", "-o", "%S %N"]);
-    let apart = words(
-        factors
-            .lines()
-            .find(|row| row.trim_end().ends_with(" 1"))
-            .unwrap(),
-    );
+    let factors = site.cluster.run("sprio -h -o '%S %N'");
+    let mut rows = factors.lines().map(words);
+    let apart = rows.find(|row| row.get(1) == Some(&"1")).unwrap();
     assert_eq!(apart[0], area(10.0, 2.0).to_string());
-    assert!(
-        site.nobody(&["scontrol", "release", &held])
-            .status
-            .success()
-    );
+    site.release(&held);
     assert_eq!(site.site_factor(&held), area(10.0, 4.0));
 }
 
@@ -232,7 +203,7 @@ fn sets_the_site_factor_by_limit_and_cpus() {
 fn owners_change_the_site_factor_only_through_requests() {
     let Some(site) = Site::shared() else { return };
     site.drain();
-    let job = site.submit("-t10 -n4", "true");
+    let job = site.submit_default();
     let is = |minutes: f64, cpus: f64| assert_eq!(site.site_factor(&job), area(minutes, cpus));
     assert!(site.change(&job, "TimeLimit=100"));
     is(100.0, 4.0);
@@ -287,24 +258,23 @@ fn both_schedulers_follow_the_order() {
     for (limit, name) in [(30, "c"), (10, "a"), (20, "b")] {
         start(&format!("-n20 -t{limit}"), name);
     }
-    site.resume();
+    site.cluster.set_state("n[1-4]", "resume");
     assert_eq!(site.started_jobs(&begun, 3), "abc");
     site.cluster.wait("the queue is empty", || {
-        site.cluster.run("squeue", &["-h"]).trim().is_empty()
+        site.cluster.run("squeue -h").trim().is_empty()
     });
     fs::write(&begun, "").unwrap();
     let blocker = site.submit("-n18 -t30", "sleep 60");
-    site.cluster.wait("the job runs", || {
-        let running = site.cluster.run("squeue", &["-h", "-t", "R"]);
-        running.contains(&blocker)
-    });
+    site.cluster
+        .wait("the job runs", || site.jobs_in("R").contains(&blocker));
     // This job is first in the order, but it does not fit.
     start("-n20 -t1", "d");
     let passing = [(13, "g"), (11, "e"), (12, "f")];
     let held = passing.map(|(limit, name)| start(&format!("-H -n2 -t{limit}"), name));
-    site.cluster.run("scontrol", &["release", &held.join(",")]);
+    let held = held.join(",");
+    site.cluster.run(&format!("scontrol release {held}"));
     assert_eq!(site.started_jobs(&begun, 3), "efg");
-    site.cluster.run("scancel", &[&blocker]);
+    site.cluster.run(&format!("scancel {blocker}"));
     assert_eq!(site.started_jobs(&begun, 4), "efgd");
 }
 
@@ -312,27 +282,21 @@ fn both_schedulers_follow_the_order() {
 fn keeps_the_site_factor_after_hold_requeue_and_restart() {
     let Some(site) = Site::shared() else { return };
     let job = site.submit("-t10 -n4", "sleep 60");
-    site.cluster.wait("the job runs", || {
-        site.cluster
-            .run("squeue", &["-h", "-t", "R"])
-            .contains(&job)
-    });
+    site.cluster
+        .wait("the job runs", || site.jobs_in("R").contains(&job));
     site.drain();
     let other = site.submit("-t20 -n4", "true");
-    for step in ["hold", "release"] {
-        assert!(site.nobody(&["scontrol", step, &other]).status.success());
-    }
-    site.cluster.run("scontrol", &["requeue", &job]);
-    site.cluster.wait("the job waits", || {
-        site.cluster
-            .run("squeue", &["-h", "-t", "PD"])
-            .contains(&job)
-    });
+    let held = site.nobody(&format!("scontrol hold {other}"));
+    assert!(held.status.success());
+    site.release(&other);
+    site.cluster.run(&format!("scontrol requeue {job}"));
+    site.cluster
+        .wait("the job waits", || site.jobs_in("PD").contains(&job));
     site.restart();
     assert_eq!(site.site_factor(&other), area(20.0, 4.0));
     // Slurm sets a begin time if a job is requeued.
-    let words = ["update", &format!("jobid={job}"), "StartTime=now"];
-    site.cluster.run("scontrol", &words);
+    let line = format!("scontrol update jobid={job} StartTime=now");
+    site.cluster.run(&line);
     assert_eq!(site.site_factor(&job), area(10.0, 4.0));
 }
 
@@ -340,28 +304,20 @@ fn keeps_the_site_factor_after_hold_requeue_and_restart() {
 fn sets_and_resets_the_site_factor_of_waiting_jobs() {
     let Some(site) = Site::shared() else { return };
     site.drain();
-    let exported = fs::read_to_string(site.folder.join("job_submit.lua")).unwrap();
+    let exported = site.exported();
     let without = exported.replace("safely(order_new, job, partitions)\n  return", "return");
-    site.install(&without);
+    site.cluster.install_lua(&without);
     let ids =
         ["-t10 -n4", "-H -t10 -n4", "-a 1-3 -t10 -n4"].map(|words| site.submit(words, "true"));
     let other = site.submit("-p plain -t10 -n4", "true");
     assert_eq!(site.site_factor(&ids[0]), 0);
     assert_eq!(code(&site.script("pending.sh", "")), 0);
-    assert!(
-        site.nobody(&["scontrol", "release", &ids[1]])
-            .status
-            .success()
-    );
+    site.release(&ids[1]);
     assert!(ids.iter().all(|id| site.site_factor(id) == area(10.0, 4.0)));
     assert_contains(&stdout(&site.script("pending.sh", "")), "no job");
     let text = format!("{} synth 10 4 {1} {1}", ids[0], area(10.0, 4.0));
     assert_contains(&stdout(&site.script("check.sh", "")), &text);
-    let denied = site.nobody(&[
-        "sh",
-        site.folder.join("pending.sh").to_str().unwrap(),
-        "back",
-    ]);
+    let denied = site.nobody(&format!("sh {}/pending.sh back", site.folder.display()));
     assert_eq!(code(&denied), 1);
     assert_contains(&stderr(&denied), "operators");
     assert_eq!(code(&site.script("pending.sh", "back")), 0);
@@ -395,17 +351,17 @@ fn sets_and_resets_the_site_factor_of_waiting_jobs() {
 fn rejects_a_broken_script_and_tolerates_errors_at_run_time() {
     let Some(site) = Site::shared() else { return };
     site.drain();
-    let exported = fs::read_to_string(site.folder.join("job_submit.lua")).unwrap();
+    let exported = site.exported();
     let checked = |text: &str| {
         fs::write(site.folder.join("broken.lua"), text).unwrap();
         site.script("check.sh", "broken.lua")
     };
-    let told = code(&checked(&exported));
-    assert_eq!(told, 0, "{}", stderr(&checked(&exported)));
+    let accepted = checked(&exported);
+    assert_eq!(code(&accepted), 0, "{}", stderr(&accepted));
     let moved = exported.replace("ORDERED = \"synth,fleet\"", "ORDERED = \"plain\"");
-    let (moved, found) = (checked(&moved), stdout(&checked(&moved)));
+    let moved = checked(&moved);
     assert_eq!(code(&moved), 0, "{}", stderr(&moved));
-    assert!(!found.contains(" synth "), "{found}");
+    assert!(!stdout(&moved).contains(" synth "), "{}", stdout(&moved));
     let line = "local function order_new(job, partitions)";
     let unfinished = exported.replace(line, "local function order_new(job, partitions");
     let refused = checked(&unfinished);
@@ -420,12 +376,12 @@ fn rejects_a_broken_script_and_tolerates_errors_at_run_time() {
 
     // If there is a syntax error, Slurm keeps the last script. If there is an error at run time,
     // there is no order.
-    site.install(&unfinished);
-    let told = site.site_factor(&site.submit("-t10 -n4", "true"));
+    site.cluster.install_lua(&unfinished);
+    let told = site.site_factor(&site.submit_default());
     assert_eq!(told, area(10.0, 4.0));
-    site.install(&failing);
-    assert_eq!(site.site_factor(&site.submit("-t10 -n4", "true")), 0);
-    assert!(site.change(&site.submit("-t10 -n4", "true"), "TimeLimit=5"));
+    site.cluster.install_lua(&failing);
+    assert_eq!(site.site_factor(&site.submit_default()), 0);
+    assert!(site.change(&site.submit_default(), "TimeLimit=5"));
 }
 
 #[test]
@@ -435,10 +391,10 @@ fn the_check_requires_the_lua_plugin() {
         return;
     }
     let folder = Folder::new();
-    run_ok(&format!(
+    run_ok!(
         "export slurm-priority saf --partition batch -o {}",
         folder.path_string("order")
-    ));
+    );
     for name in ["squeue", "sprio", "sinfo"] {
         folder.command(name, "cat > /dev/null");
     }
@@ -448,26 +404,27 @@ fn the_check_requires_the_lua_plugin() {
         ("lua", None),
         (
             "lua2,require_timelimit",
-            Some("JobSubmitPlugins=lua2,require_timelimit,lua"),
+            Some("=lua2,require_timelimit,lua"),
         ),
-        ("(null)", Some("JobSubmitPlugins=lua")),
+        ("(null)", Some("=lua")),
     ] {
-        folder.command("scontrol", &format!(
-            "case \"$*\" in 'show config') echo 'JobSubmitPlugins = {plugins}'; echo 'PriorityType = priority/multifactor' ;;\n*) echo PartitionName=batch TotalCPUs=4 TotalNodes=1 ;; esac"
-        ));
-        let path = format!(
-            "{}:{}",
-            folder.path("").display(),
-            std::env::var("PATH").unwrap()
-        );
+        let script = "case \"$*\" in
+'show config') echo 'JobSubmitPlugins = PLUGINS'; echo 'PriorityType = priority/multifactor' ;;
+*) echo PartitionName=batch TotalCPUs=4 TotalNodes=1 ;;
+esac";
+        folder.command("scontrol", &script.replace("PLUGINS", plugins));
         let mut check = Command::new("sh");
         let run = check.arg(folder.path("order/check.sh"));
-        let run = run.env("PATH", path).output().unwrap();
+        let run = run.env("PATH", path_with(&folder.path("")));
+        let run = run.output().unwrap();
         assert_eq!(code(&run), 0, "{}", stderr(&run));
         let text = stdout(&run);
         let line = text.lines().find(|line| line.contains("JobSubmitPlugins"));
         assert_eq!(line.is_some(), told.is_some(), "{plugins}: {text}");
-        let is_told = told.is_none_or(|told| line.unwrap().ends_with(told));
+        let is_told = told.is_none_or(|told| {
+            let line = line.unwrap();
+            line.ends_with(&format!("JobSubmitPlugins{told}"))
+        });
         assert!(is_told, "{line:?}");
     }
 }
@@ -478,47 +435,37 @@ fn exports_or_rejects_an_order() {
     let output = folder.path_string("slurm");
     let export =
         |policy: &str| format!("export slurm-priority {policy} --partition batch -o {output}");
-    let exported = run_ok(&export("easy+saf"));
+    let fails = |expected: i32, policy: &str| run_expecting_code(expected, &export(policy));
+    let exported = run_ok!("{}", export("easy+saf"));
     assert_contains(&stdout(&exported), "README.md first");
-    assert_contains(
-        &stderr(&run_expecting_code(2, &export("easy+saf"))),
-        "--force",
-    );
-    let readme = fs::read_to_string(folder.path("slurm/README.md")).unwrap();
+    assert_contains(&stderr(&fails(2, "easy+saf")), "--force");
+    let readme = folder.text("slurm/README.md");
     assert!(!readme.contains("{{") && !readme.contains("{%"));
     assert_contains(&readme, "smallest area");
 
-    let refused = run_expecting_code(1, &export("easy+saf+history"));
-    assert_contains(&stdout(&refused), "easy+saf");
-    let printed = stdout(&run_expecting_code(1, &export(&folder.policy("section7"))));
+    assert_contains(&stdout(&fails(1, "easy+saf+history")), "easy+saf");
+    let printed = stdout(&fails(1, &folder.policy("section7")));
     assert_contains(&printed, "synth export slurm");
-    assert_contains(&stderr(&run_expecting_code(2, &export("sfj"))), "saf");
+    assert_contains(&stderr(&fails(2, "sfj")), "saf");
 
-    let workload = folder.write("w.yaml", "kind: multiresource\ntime_unit: h\nknown: {limit: {law: uniform, low: 1, high: 3}}\nserver: {capacity: {cpu: 64, gpu: 4, memory: 256}}\njobs:\n  - {name: a, demand: {cpu: 1, memory: 4}, arrival_rate: 1, mean_size: 1}\n  - {name: g, demand: {cpu: 1, gpu: 1}, arrival_rate: 1, mean_size: 1}\n");
-    let own = folder.write("own.yaml", "backfilling: {order: {size: 1, share: 0.5, age: 1, offset: 2h}, reservations: first, longest-wait: 30h}\n");
+    let limits = "known: {limit: {law: uniform, low: 1, high: 3}}";
+    let server = format!("{limits}\nserver: {{capacity: {{cpu: 64, gpu: 4, memory: 256}}}}");
+    let jobs = "{name: a, demand: {cpu: 1, memory: 4}, arrival_rate: 1, mean_size: 1}
+        {name: g, demand: {cpu: 1, gpu: 1}, arrival_rate: 1, mean_size: 1}";
+    let workload = workload(&server, jobs).replace("time_unit: s", "time_unit: h");
+    let workload = folder.write("w.yaml", &workload);
+    let order = "{order: {size: 1, share: 0.5, age: 1, offset: 2h}, \
+        reservations: first, longest-wait: 30h}";
+    let own = folder.write("own.yaml", &format!("backfilling: {order}\n"));
     let policy = folder.path_string("p.json");
-    run_ok(&[
-        "analyze",
-        &own,
-        "--workload",
-        &workload,
-        "--preemption",
-        "none",
-        "--output",
-        &policy,
-    ]);
-    run_ok(&(export(&policy) + " --force"));
-    let lua = fs::read_to_string(folder.path("slurm/job_submit.lua")).unwrap();
-    for line in [
-        "local SHARE = 300",
-        "local WAIT = 600",
-        "local OFFSET = 7200",
-        "local GPU = 16",
-        "local PROMISE = 108000",
-    ] {
+    run_ok!("analyze {own} --workload {workload} --preemption none --output {policy}");
+    run_ok!("{} --force", export(&policy));
+    let lua = folder.text("slurm/job_submit.lua");
+    for setting in words("SHARE=300 WAIT=600 OFFSET=7200 GPU=16 PROMISE=108000") {
+        let line = format!("local {}", setting.replace('=', " = "));
         assert!(lua.lines().any(|own| own == line), "{line}");
     }
-    let readme = fs::read_to_string(folder.path("slurm/README.md")).unwrap();
+    let readme = folder.text("slurm/README.md");
     assert_contains(&readme, "order.timer");
     assert_contains(&readme, "30 h");
 }

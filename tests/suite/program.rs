@@ -2,11 +2,11 @@
 
 use crate::common::*;
 
-/// Another solver checks the optimum in `python/tests/test_program.py`.
+/// The optimum is compared with the result of another solver in `python/tests/test_program.py`.
 #[test]
 fn every_entry_is_a_number() {
     for model in ["section7", "fleet", "gangs", "four_types"] {
-        let written = stdout(&run_ok(&format!("export lp models/{model}.yaml")));
+        let written = stdout(&run_ok!("export lp models/{model}.yaml"));
         let (_, rest) = written.split_once("Subject To\n").unwrap();
         let (rows, _) = rest.split_once("End\n").unwrap();
         let named = rows.lines().filter(|line| line.ends_with(':')).count();

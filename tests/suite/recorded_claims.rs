@@ -6,6 +6,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::common::*;
+use crate::golden::is_near;
 
 #[derive(Deserialize)]
 struct Recorded {
@@ -21,9 +22,6 @@ type Row = (String, Option<String>, Option<u64>, f64);
 /// The policies that take longer than this number of seconds are in a separate test.
 const LONGEST: f64 = 1.0;
 
-/// The math functions of other machines may round differently.
-const ROUNDING: f64 = 1e-9;
-
 #[test]
 #[ignore = "this test takes more than five seconds, so it is only run in CI"]
 fn claims_of_policies_are_unchanged() {
@@ -37,31 +35,23 @@ fn claims_of_slow_policies_are_unchanged() {
 }
 
 fn are_as_recorded(is_in: impl Fn(f64) -> bool) {
-    let text = include_str!("../reference/claims.json");
-    let all: Vec<Recorded> = serde_json::from_str(text).unwrap();
+    let all: Vec<Recorded> = read_json("tests/reference/claims.json");
     let mut other = Vec::new();
     for recorded in all.iter().filter(|recorded| is_in(recorded.seconds)) {
-        let model = format!("models/{}.yaml", recorded.model);
-        let mut typed = vec!["--quiet", "--workload", &model];
-        typed.extend(recorded.options.iter().map(String::as_str));
-        let output = run_ok(&typed);
-        let artifact: Value = serde_json::from_str(&stdout(&output)).unwrap();
-        let found = artifact["claims"].as_array().unwrap().iter();
+        let (model, options) = (&recorded.model, recorded.options.join(" "));
+        let artifact = json(&run_ok!("--quiet --workload models/{model}.yaml {options}"));
+        let found = claims(&artifact).iter();
         let mut found: BTreeMap<_, _> = found.map(|c| (about(c), c["value"].as_f64())).collect();
         for (quantity, kind, at, value) in &recorded.claims {
             let about = (quantity.clone(), kind.clone(), *at);
             let now = found.remove(&about).flatten();
-            if now.is_none_or(|now| (now - value).abs() > ROUNDING * value.abs()) {
-                let typed = recorded.options.join(" ");
-                let line = format!("{} {typed}: {about:?} {value}, now {now:?}", recorded.model);
+            if !is_near(Some(*value), now) {
+                let line = format!("{model} {options}: {about:?} {value}, now {now:?}");
                 other.push(line);
             }
         }
-        other.extend(
-            found
-                .keys()
-                .map(|new| format!("{}: {new:?} is new", recorded.model)),
-        );
+        let new = found.keys();
+        other.extend(new.map(|new| format!("{model}: {new:?} is new")));
     }
     assert!(other.is_empty(), "{other:#?}");
 }

@@ -2,6 +2,7 @@
 //! digits in another language. See the scripts in `tests/reference/`.
 #![allow(clippy::unwrap_used)]
 
+use crate::common::*;
 use serde::Deserialize;
 use synth::ctmc::cycle::{Levels, Reward, Stages};
 use synth::ctmc::{Edge, Environment, ModulatedQueue, RelativeCompletions, ResponseTimes, rounds};
@@ -21,8 +22,7 @@ struct Case {
 }
 
 fn read(name: &str, count: usize) -> Vec<Case> {
-    let path = format!("{}/tests/reference/{name}.json", env!("CARGO_MANIFEST_DIR"));
-    let cases: Vec<Case> = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+    let cases: Vec<Case> = read_json(format!("tests/reference/{name}.json"));
     assert_eq!(cases.len(), count);
     cases
 }
@@ -218,7 +218,7 @@ fn response_times_match_the_reference() {
     }
 }
 
-/// The corrected version of Remark 7: `0 ≤ E_U[Q] ≤ β − 1`.
+/// The corrected version of Remark 7 is `0 ≤ E_U[Q] ≤ β − 1`.
 #[test]
 fn relative_completions_are_a_bound_for_the_mean() {
     for case in cases() {

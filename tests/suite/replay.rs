@@ -23,28 +23,26 @@ jobs:
 
 fn files() -> (Folder, String, String) {
     let folder = Folder::new();
-    let (log, types) = (
-        folder.write("log.swf", LOG),
-        folder.write("types.yaml", TYPES),
-    );
+    let log = folder.write("log.swf", LOG);
+    let types = folder.write("types.yaml", TYPES);
     (folder, log, types)
 }
 
-/// Computed by hand: two jobs of 10 s start at time 0 and use their processors until 10.9.
+/// The expected values were computed by hand. Two jobs of 10 s start at time 0 and use their
+/// processors until 10.9.
 #[test]
 fn the_start_latency_is_used_in_all_replays() {
     let (folder, log, _) = files();
     let jobs = folder.path_string("late.csv");
     let typed = format!("replay {log} --policies fcfs");
-    let run = run_ok(&format!(
-        "{typed} --measure all --start-latency .9 --jobs {jobs}"
-    ));
-    let printed = stdout(&run).replace('\n', " ");
-    assert_contains(&printed, "Each job holds its capacity for 0.9 s");
-    let written = fs::read_to_string(&jobs).unwrap();
-    let rows = written.lines().skip(1);
-    let waits = rows.map(|line| line.split(',').nth(9).unwrap());
-    let waits: f64 = waits.map(|wait| wait.parse::<f64>().unwrap()).sum();
+    let run = run_ok!("{typed} --measure all --start-latency .9 --jobs {jobs}");
+    assert_contains(&stdout(&run), "Each job holds its capacity for 0.9 s");
+    let written = read_text(&jobs);
+    let waits = written.lines().skip(1).map(|line| {
+        let wait = line.split(',').nth(9).unwrap();
+        wait.parse::<f64>().unwrap()
+    });
+    let waits: f64 = waits.sum();
     assert!((waits - 31.5).abs() < 1e-9, "{waits}");
     let expected = "fcfs,1,4,cpu=4,1,10.9,16.8,5,";
     assert_contains(written.lines().nth(3).unwrap(), expected);
@@ -58,38 +56,33 @@ fn replays_recorded_jobs_and_reports_errors_with_a_line() {
     let jobs = folder.write("jobs.csv", text);
     let simulate = format!("simulate first-fit --jobs {jobs}");
     let typed = format!("{simulate} --workload {types}");
-    let found = json(&run_ok(&format!("{typed} --start-latency .5 -o -")));
+    let found = json(&run_ok!("{typed} --start-latency .5 -o -"));
     // With First-Fit, the third job passes the second one, which starts at 6.5.
     assert_eq!(found["all"]["mean_response"], (4.5 + 8.0 + 4.5) / 3.0);
     assert_eq!(found["types"][1]["mean_wait"], 5.5);
     assert_eq!(found["makespan"], 9.0);
     assert!(found["seed"].is_null(), "it is not random");
     run_err(&simulate, "use `--workload FILE`");
-    run_err(
-        &format!("{typed} --start-latency -1"),
-        "expected a number ≥ 0",
-    );
+    let negative = format!("{typed} --start-latency -1");
+    run_err(&negative, "expected a number ≥ 0");
     run_err(&format!("{typed} -o {jobs}"), "would be overwritten");
     fs::write(&jobs, "type,arrival,size\nhalf,0,4\nhuge,1,2\n").unwrap();
-    run_err(
-        &typed,
-        "line 3: unknown type `huge`; the types of the policy are half, whole",
-    );
+    let message = "line 3: unknown type `huge`; the types of the policy are half, whole";
+    run_err(&typed, message);
 }
 
 #[test]
 fn replays_a_log_and_reports_each_job() {
     let (folder, log, _) = files();
     let jobs = folder.path_string("jobs.csv");
-    let typed = format!("replay {log} --policies first-fit --measure all --jobs {jobs}");
-    let run = run_ok(&typed);
-    let printed = stdout(&run).replace('\n', " ");
-    // The total is 27 s for five jobs, and three of them waited.
+    let run = run_ok!("replay {log} --policies first-fit --measure all --jobs {jobs}");
+    let printed = stdout(&run);
+    // The five jobs waited for 27 s in total, and two of them did not wait.
     assert_contains(&printed, "5.400");
     assert_contains(&printed, "The log is too short");
     assert_contains(&printed, "5 jobs with 3 distinct demands");
     assert_contains(&printed, "never ran");
-    let written = fs::read_to_string(&jobs).unwrap();
+    let written = read_text(&jobs);
     let lines: Vec<&str> = written.lines().collect();
     let expected = [
         "policy,speed,line,type,submit,start,end,size,limit,wait,slowdown,backfilled,measured",
@@ -106,43 +99,37 @@ fn replays_a_log_and_reports_each_job() {
 #[test]
 fn reads_a_log_from_standard_input() {
     let (_folder, _, types) = files();
-    let typed = format!(
-        "replay - --policies fcfs --measure all --jobs - --workload {types} --demands rounded --speed 2"
-    );
-    let run = run_with_stdin(&typed, LOG);
-    assert_eq!(code(&run), 0, "{}", stderr(&run));
-    let printed = stdout(&run);
-    assert!(
-        printed.ends_with("fcfs,2,6,half,5,15,22,7,10,10,1.7,0,1\n"),
-        "{printed}"
-    );
-    let said = stderr(&run);
+    let options = format!("--workload {types} --demands rounded --speed 2");
+    let typed = format!("replay - --policies fcfs --measure all --jobs - {options}");
+    let run = run_with_stdin(0, &typed, LOG);
+    let (printed, said) = (stdout(&run), stderr(&run));
+    let last = printed.lines().last();
+    assert_eq!(last, Some("fcfs,2,6,half,5,15,22,7,10,10,1.7,0,1"));
     assert_contains(&said, "With the demands of 2 types, the jobs hold");
 }
 
 #[test]
 fn compares_policies_on_a_log() {
     let (folder, log, types) = files();
-    let [json, csv, html] = ["c.json", "c.csv", "c.html"].map(|name| folder.path_string(name));
-    let question = format!(
-        "replay {log} --workload {types} --policies first-fit,best-fit,easy --loads .5,1.2"
-    );
-    let typed = format!("{question} --output {json} --csv {csv} --html {html} --measure all");
-    let run = run_ok(&typed);
+    let [json, csv, html] = folder.paths(["c.json", "c.csv", "c.html"]);
+    let rules = "--policies first-fit,best-fit,easy --loads .5,1.2 --measure all";
+    let outputs = format!("--output {json} --csv {csv} --html {html}");
+    let typed = format!("replay {log} --workload {types} {rules} {outputs}");
+    let run = run_ok!("{typed}");
     assert_contains(&stdout(&run), "the queue is growing");
-    let document = fs::read_to_string(&json).unwrap();
+    let document = read_text(&json);
     let value: serde_json::Value = serde_json::from_str(&document).unwrap();
     assert_eq!(value["paces"][0]["policies"][2]["policy"], "easy");
     let measured = &value["paces"][0]["policies"][2]["replayed"]["measured"];
     assert_eq!(measured["jobs"], 5);
-    let numbers = fs::read_to_string(&csv).unwrap();
-    let page = fs::read_to_string(&html).unwrap();
+    let numbers = read_text(&csv);
+    let page = read_text(&html);
     for text in [&document, &numbers, &page] {
         assert!(!text.contains("NaN"), "{text}");
     }
     assert_eq!(code(&synth(&typed)), 0);
-    assert_eq!(fs::read_to_string(&json).unwrap(), document);
-    assert_eq!(fs::read_to_string(&html).unwrap(), page);
+    assert_eq!(read_text(&json), document);
+    assert_eq!(read_text(&html), page);
 }
 
 #[test]
@@ -150,16 +137,14 @@ fn reports_logs_that_cannot_be_replayed() {
     let (folder, log, types) = files();
     let small = folder.write("small.yaml", &TYPES.replace("cpu: 4}, arr", "cpu: 3}, arr"));
     let table = include_str!("tables/replay/refused.txt");
-    let table = table.replace("LOG", &log).replace("TYPES", &types);
-    for [typed, expected] in rows(&table.replace("SMALL", &small)) {
-        run_err(typed, expected);
-    }
-    let line = format!("replay {log} --policies fcfs --demands known --workload {small}");
-    let run = run_ok(&line);
-    assert_contains(&(stderr(&run) + &stdout(&run)), "any type: one job");
+    let paths = [("LOG", &*log), ("TYPES", &*types), ("SMALL", &*small)];
+    assert_errors(table, &paths);
+    let run = run_ok!("replay {log} --policies fcfs --demands known --workload {small}");
+    assert_contains(&all_output(&run), "any type: one job");
 }
 
-/// Computed by hand: the second job waited 5 s for the first one, and the third job waited 1 s.
+/// The expected values were computed by hand. The second job waited 5 s for the first one, and the
+/// third job waited 1 s.
 #[test]
 fn compares_the_replay_with_the_recorded_schedule() {
     let folder = Folder::new();
@@ -167,7 +152,7 @@ fn compares_the_replay_with_the_recorded_schedule() {
         "submit;start;end;gpu;user\n0;0;10;4;ann\n5;10;100;4;bob\n7;8;9;1;ann\n20;100;4000;2;cid\n";
     let log = folder.write("log.csv", table);
     let typed = format!("replay {log} --capacity gpu=4 --policies fcfs --measure all -o -");
-    let found = json(&run_ok(&typed));
+    let found = json(&run_ok!("{typed}"));
     let policies = &found["paces"][0]["policies"];
     assert_eq!(policies[1]["policy"], "as recorded");
     let recorded = &policies[1]["replayed"];
@@ -177,36 +162,33 @@ fn compares_the_replay_with_the_recorded_schedule() {
     assert_eq!(named("user ann")["mean_wait"], 0.5);
     assert_eq!(named("gpu 4")["mean_wait"], 2.5);
     assert_eq!(named("size 1 h to 1 day")["jobs"], 1);
-    let shown = stdout(&run_ok(&typed.replace(" -o -", "")));
+    let shown = stdout(&run_ok!("{}", typed.replace(" -o -", "")));
     assert_contains(&shown, "as recorded");
     assert_contains(&shown, "Mean wait of groups of jobs");
     // At another speed, there is no recorded schedule. Incomplete start times are reported.
-    let faster = json(&run_ok(&format!("{typed} --speed 2")));
+    let faster = json(&run_ok!("{typed} --speed 2"));
     assert!(faster["paces"][0]["policies"][1].is_null());
-    let compare = format!("replay {log} --capacity gpu=4 --policies fcfs,easy");
-    let page = folder.path_string("page.html");
-    run_ok(&format!("{compare} --measure all --html {page}"));
-    let text = fs::read_to_string(&page).unwrap();
+    let [page, page_of_alike] = folder.paths(["page.html", "alike.html"]);
+    let options = "--capacity gpu=4 --policies fcfs,easy --measure all";
+    run_ok!("replay {log} {options} --html {page}");
+    let text = read_text(&page);
     assert_contains(&text, "as recorded");
     // Computed by hand: the total wait is 86 s, and the second job waited 5 s for 4 GPUs.
     assert_contains(&text, "21.50");
     assert_contains(&text, "What ran when");
     let alike = folder.write("alike.csv", "submit;start;end;gpu\n0;0;90;4\n5;90;180;4\n");
-    let page_of_alike = folder.path_string("alike.html");
-    run_ok(&format!(
-        "replay {alike} --capacity gpu=4 --policies fcfs,easy --measure all --html {page_of_alike}"
-    ));
-    assert_contains(&fs::read_to_string(&page_of_alike).unwrap(), "all jobs");
+    run_ok!("replay {alike} {options} --html {page_of_alike}");
+    assert_contains(&read_text(&page_of_alike), "all jobs");
     // The command at the end of the page must create the same page.
     let (_, command) = text.split_once("<pre tabindex=\"0\">synth ").unwrap();
     let (command, _) = command.split_once(" --html page.html</pre>").unwrap();
     let again = folder.path_string("again.html");
-    run_ok(&format!("{command} --html {again}"));
-    assert_eq!(fs::read_to_string(&again).unwrap(), text);
+    run_ok!("{command} --html {again}");
+    assert_eq!(read_text(&again), text);
     let changed = table.replace("submit", "time");
     let changed = changed.replace("start", "x").replace("end", "size");
     fs::write(&log, changed).unwrap();
-    let plain = json(&run_ok(&typed));
+    let plain = json(&run_ok!("{typed}"));
     assert!(plain["paces"][0]["policies"][1].is_null());
 }
 
@@ -214,7 +196,8 @@ fn compares_the_replay_with_the_recorded_schedule() {
 fn a_fit_reports_waits_that_differ_from_the_log() {
     let folder = Folder::new();
     let report = folder.path_string("report.json");
-    // No arrival process can describe a rate that is ten times as high for only six hours.
+    // There is no arrival process that can describe a rate that is ten times as high for only six
+    // hours.
     let mut table = String::from("time,size,cpu\n");
     let (mut now, day) = (0, 86_400);
     for n in 0.. {
@@ -226,17 +209,16 @@ fn a_fit_reports_waits_that_differ_from_the_log() {
         }
     }
     let log = folder.write("log.csv", &table);
-    let fit = run_ok(&format!("fit {log} --capacity cpu=4 --report {report}"));
+    let fit = run_ok!("fit {log} --capacity cpu=4 --report {report}");
     let shown = stdout(&fit);
     assert_contains(&shown, "ARE NOT THE SAME AS IN THE LOG");
     assert_contains(&shown, "replays of the log under the same rules");
-    let found: serde_json::Value =
-        serde_json::from_str(&fs::read_to_string(&report).unwrap()).unwrap();
+    let found = folder.json("report.json");
     let rules = found["predicted"].as_array().unwrap();
     let told = rules.iter().map(|own| &own["rule"]).collect::<Vec<_>>();
     assert_eq!(told, ["first-fit", "easy-backfill", "fcfs"]);
-    let typed = "models/campaign_small.yaml --work 20s";
-    run_err(typed, "`20s` is a time, but a count is expected");
+    let message = "`20s` is a time, but a count is expected";
+    run_err("models/campaign_small.yaml --work 20s", message);
 }
 
 /// The jobs have the same type, so they run one at a time. They take 73 s, and a job arrives every
@@ -248,7 +230,7 @@ fn suggests_orders_for_single_jobs_if_types_do_not_fit() {
     let text = format!("time,size,cpu\n{}", rows.collect::<String>());
     let log = folder.write("log.csv", &text);
     let fit = run_expecting_code(1, &format!("fit {log} --capacity cpu=1 --max-types 1"));
-    let said = (stdout(&fit) + &stderr(&fit)).replace('\n', " ");
+    let said = all_output(&fit);
     assert_contains(&said, "which is more than any policy can sustain");
     assert_contains(&said, "Use `synth judge LOG` to compare queue orders");
 }
@@ -265,19 +247,9 @@ fn the_first_job_can_start_on_reserved_servers() {
 3|2026-01-01T00:02:00|2026-01-01T00:02:00|600|{line}|cpu=2,node=2|20
 "
     );
-    let (log, jobs) = (
-        folder.write("log.sacct", &log),
-        folder.path_string("jobs.csv"),
-    );
-    run_ok(&format!(
-        "replay {log} --servers 2xcpu=4 --policies easy+sjf --measure all --jobs {jobs}"
-    ));
-    let text = fs::read_to_string(&jobs).unwrap();
-    let mut rows = csv::Reader::from_reader(text.as_bytes());
-    let heads = rows.headers().unwrap();
-    let start = heads.iter().position(|own| own == "start").unwrap();
-    let starts = rows.records().map(|row| row.unwrap()[start].to_owned());
-    // The next columns are the recorded schedule.
-    let starts: Vec<String> = starts.take(3).collect();
-    assert_eq!(starts, ["0", "6000", "120"]);
+    let log = folder.write("log.sacct", &log);
+    let jobs = folder.path_string("jobs.csv");
+    run_ok!("replay {log} --servers 2xcpu=4 --policies easy+sjf --measure all --jobs {jobs}");
+    // The other rows are the recorded schedule.
+    assert_eq!(start_times(&jobs)[..3], ["0", "6000", "120"]);
 }

@@ -1,21 +1,20 @@
 //! These tests check that the JSON Schemas are up to date. See also `lab/tests/schemas.rs`.
 
-use std::path::Path;
-
 use synth::compatibility::artifact::Artifact as ClusterArtifact;
+use synth::malleable::artifact::Artifact as PoolArtifact;
 use synth::multiresource::artifact::Artifact;
+use synth::volunteer::artifact::Artifact as CampaignArtifact;
+
+use crate::common::*;
 
 fn schemas() -> Vec<(String, schemars::Schema)> {
     let policies = [
         ("synth-policy.v3", Artifact::schema()),
         ("synth-policy.compatibility.v3", ClusterArtifact::schema()),
-        (
-            "synth-policy.malleable.v3",
-            synth::malleable::artifact::Artifact::schema(),
-        ),
+        ("synth-policy.malleable.v3", PoolArtifact::schema()),
         (
             "synth-policy.volunteer-dispatch.v3",
-            synth::volunteer::artifact::Artifact::schema(),
+            CampaignArtifact::schema(),
         ),
         ("synth-workload.v1", synth::kinds::workload_schema()),
     ];
@@ -28,7 +27,7 @@ fn schemas() -> Vec<(String, schemars::Schema)> {
 #[test]
 fn the_schemas_are_up_to_date() {
     for (name, schema) in schemas() {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(&name);
+        let path = in_root(&name);
         let text = serde_json::to_string_pretty(&schema).unwrap() + "\n";
         if std::env::var_os("SYNTH_UPDATE_SCHEMA").is_some() {
             std::fs::write(&path, &text).unwrap();

@@ -4,10 +4,8 @@ use std::time::{Duration, Instant};
 
 use synth::slurm::{Hold, JobId, JobState, NodeState, RefusalKind, Slurm, SlurmError};
 
-use tempfile::TempDir;
-
-use super::cluster::Cluster;
 use super::fake_slurm::{FakeSlurm, job};
+use crate::cluster::{Cluster, real_slurm};
 use crate::common::*;
 
 fn id(text: &str) -> JobId {
@@ -16,17 +14,15 @@ fn id(text: &str) -> JobId {
 
 #[test]
 fn reads_a_queue() {
-    let Some(cluster) = Cluster::shared() else {
-        return;
-    };
-    let submit = |words: &[&str]| cluster.submit("synth", 60.0, words);
-    let plain = submit(&["-n2", "--mem=100", "-t10", "-J", "a|b c"]);
-    let broken = submit(&["-J", "new\nline 17 é", "--comment", "for ann"]);
-    let array = submit(&["-a", "1-3%2", "--mem=1536"]);
-    let waiting = submit(&["--dependency", &format!("afterok:{plain}")]);
-    let later = submit(&["--begin=now+3600", "-c4"]);
-    let own = submit(&["-H", "-N1", "-n3", "--mem-per-cpu=50", "-t", "1-02:00:00"]);
-    let operators = submit(&[]);
+    let Some(cluster) = real_slurm() else { return };
+    let submit = |options: &str| cluster.submit("synth", 60.0, options);
+    let plain = submit("-n2 --mem=100 -t10 -J 'a|b c'");
+    let broken = submit("-J 'new\nline 17 é' --comment 'for ann'");
+    let array = submit("-a 1-3%2 --mem=1536");
+    let waiting = submit(&format!("--dependency afterok:{plain}"));
+    let later = submit("--begin=now+3600 -c4");
+    let own = submit("-H -N1 -n3 --mem-per-cpu=50 -t 1-02:00:00");
+    let operators = submit("");
     let slurm = cluster.slurm("synth");
     assert!(slurm.hold(&[id(&operators)]).unwrap().is_empty());
 
@@ -63,12 +59,10 @@ fn reads_a_queue() {
 
 #[test]
 fn releases_holds_and_places_jobs() {
-    let Some(cluster) = Cluster::shared() else {
-        return;
-    };
+    let Some(cluster) = real_slurm() else { return };
     let slurm = cluster.slurm("synth");
-    let [first, second] = [(); 2].map(|()| cluster.submit("synth", 60.0, &["-n4"]));
-    let array = cluster.submit("synth", 60.0, &["-a", "1-2"]);
+    let [first, second] = [(); 2].map(|()| cluster.submit("synth", 60.0, "-n4"));
+    let array = cluster.submit("synth", 60.0, "-a 1-2");
     let task = format!("{array}_2");
     let acted = slurm.release(&[id(&first), id("999999"), id(&task)]);
     let acted = acted.unwrap();
@@ -90,61 +84,52 @@ fn releases_holds_and_places_jobs() {
     // A running job that is held continues to run. It is held when it is requeued.
     let before = cluster.row("synth", &first).unwrap().key;
     assert!(slurm.hold_for_users(&[before.id]).unwrap().is_empty());
-    cluster.run("scontrol", &["requeue", &first]);
+    cluster.run(&format!("scontrol requeue {first}"));
     cluster.wait("the job is requeued and held", || {
         let row = cluster.row("synth", &first).unwrap();
         row.state == JobState::Pending && row.hold != Hold::None && row.key != before
     });
-    cluster.run("scancel", &[&second]);
+    cluster.run(&format!("scancel {second}"));
     cluster.wait("the job ends", || cluster.row("synth", &second).is_none());
-    assert_eq!(
-        slurm.release(&[id(&second)]).unwrap()[0].why,
-        RefusalKind::Gone
-    );
+    let refused = slurm.release(&[id(&second)]).unwrap();
+    assert_eq!(refused[0].why, RefusalKind::Gone);
 
     let fleet = cluster.slurm("fleet");
-    let placed = cluster.submit("fleet", 60.0, &[]);
-    let found = fleet.place(id(&placed), &["n9"], None).unwrap()[0].why;
-    assert_eq!(found, RefusalKind::Other);
+    let placed = cluster.submit("fleet", 60.0, "");
+    let refused = fleet.place(id(&placed), &["n9"], None).unwrap();
+    assert_eq!(refused[0].why, RefusalKind::Other);
     assert!(fleet.place(id(&placed), &["n4"], None).unwrap().is_empty());
     assert!(fleet.release(&[id(&placed)]).unwrap().is_empty());
     cluster.wait("the job runs on n4", || {
         cluster.row("fleet", &placed).unwrap().node_list == "n4"
     });
-    let words = ["update", "NodeName=n4", "State=drain", "Reason=a test"];
-    cluster.run("scontrol", &words);
+    cluster.set_state("n4", "drain");
     let node = &fleet.nodes().unwrap().rows[1];
     assert_eq!((node.state, &*node.reason), (NodeState::Drained, "a test"));
 }
 
 #[test]
 fn reports_missing_permissions() {
-    let Some(cluster) = Cluster::shared() else {
-        return;
-    };
-    let job = cluster.submit("synth", 60.0, &[]);
+    let Some(cluster) = real_slurm() else { return };
+    let job = cluster.submit("synth", 60.0, "");
     let nobody = FakeSlurm::new();
-    let script =
-        "PATH=${PATH#*:} exec setpriv --reuid 65534 --regid 65534 --clear-groups scontrol \"$@\"";
-    nobody.script("scontrol", script);
+    let setpriv = "setpriv --reuid 65534 --regid 65534 --clear-groups";
+    let script = format!("PATH=${{PATH#*:}} exec {setpriv} scontrol \"$@\"");
+    nobody.script("scontrol", &script);
     let slurm = Slurm {
         programs: Some(nobody.folder().to_owned()),
         ..cluster.slurm("synth")
     };
-    assert_eq!(
-        slurm.release(&[id(&job)]).unwrap()[0].why,
-        RefusalKind::NoRight
-    );
-    let found = slurm.place(id(&job), &["n1"], None).unwrap()[0].why;
-    assert_eq!(found, RefusalKind::NoRight);
+    let refused = slurm.release(&[id(&job)]).unwrap();
+    assert_eq!(refused[0].why, RefusalKind::NoRight);
+    let refused = slurm.place(id(&job), &["n1"], None).unwrap();
+    assert_eq!(refused[0].why, RefusalKind::NoRight);
     assert_eq!(cluster.row("synth", &job).unwrap().hold, Hold::User);
 }
 
 #[test]
 fn reports_an_unknown_partition() {
-    let Some(cluster) = Cluster::shared() else {
-        return;
-    };
+    let Some(cluster) = real_slurm() else { return };
     let slurm = cluster.slurm("nowhere");
     assert!(slurm.queue().unwrap().rows.is_empty());
     let found = slurm.site().unwrap_err();
@@ -153,9 +138,7 @@ fn reports_an_unknown_partition() {
 
 #[test]
 fn reports_a_dead_controller_and_detects_its_restart() {
-    let Some(cluster) = Cluster::shared() else {
-        return;
-    };
+    let Some(cluster) = real_slurm() else { return };
     let slurm = Slurm {
         limit: Duration::from_secs(2),
         ..cluster.slurm("synth")
@@ -188,85 +171,50 @@ fn handles_commands_that_fail_or_do_not_end() {
     fake.script("squeue", "sleep 60 & sleep 60");
     assert!(matches!(slurm.queue(), Err(SlurmError::Timeout { .. })));
     fake.script("squeue", "echo half a row; exit 1");
+    let found = slurm.queue();
     assert!(matches!(
-        slurm.queue(),
+        found,
         Err(SlurmError::Failed { code: Some(1), .. })
     ));
     fake.script("scontrol", "exit 1");
-    assert!(matches!(
-        slurm.release(&[id("17")]),
-        Err(SlurmError::Failed { .. })
-    ));
+    let found = slurm.release(&[id("17")]);
+    assert!(matches!(found, Err(SlurmError::Failed { .. })));
 }
 
-fn policy(preemption: &str) -> (TempDir, String) {
-    let folder = TempDir::new().unwrap();
-    let file = folder.path().join("policy.json").display().to_string();
-    let workload = "models/section7.yaml";
-    let arguments = [
-        "--workload",
-        workload,
-        "--preemption",
-        preemption,
-        "--family",
-        "msr",
-        "--output",
-        &file,
-    ];
-    run_ok(&arguments);
-    (folder, file)
+/// Returns a command that exports a policy for a partition to the folder `slurm`.
+fn export(preemption: &str) -> (Folder, impl Fn(&str) -> String) {
+    let folder = Folder::new();
+    let [policy, output] = folder.paths(["policy.json", "new/slurm"]);
+    let options = format!("--preemption {preemption} --family msr");
+    run_ok!("--workload models/section7.yaml {options} --output {policy}");
+    let command = move |partition: &str| {
+        format!("export slurm {policy} --partition {partition} --output {output}")
+    };
+    (folder, command)
 }
 
 #[test]
 fn an_export_does_not_overwrite_files() {
-    let (folder, policy) = policy("none");
-    let output = folder.path().join("new/slurm").display().to_string();
-    let arguments = [
-        "export",
-        "slurm",
-        &policy,
-        "--partition",
-        "batch",
-        "--output",
-        &output,
-    ];
-    let exported = run_ok(&arguments);
+    let (folder, export) = export("none");
+    let typed = export("batch");
+    let exported = run_ok!("{typed}");
     assert_contains(&stdout(&exported), "README.md first");
     for name in words("README.md job_submit.lua slurm-lines.conf types.yaml synth-batch.service") {
-        let text = std::fs::read_to_string(folder.path().join("new/slurm").join(name)).unwrap();
+        let text = folder.text(&format!("new/slurm/{name}"));
         assert!(!text.contains("{{") && !text.contains("{%"), "{name}");
     }
-    let again = run_expecting_code(2, &arguments);
+    let again = run_expecting_code(2, &typed);
     assert_contains(&stderr(&again), "--force");
-    assert_eq!(code(&synth(&[&arguments[..], &["--force"]].concat())), 0);
-    let given = [
-        "export",
-        "slurm",
-        &policy,
-        "--partition",
-        "a b",
-        "--output",
-        &output,
-    ];
-    run_expecting_code(2, &given);
+    run_ok!("{typed} --force");
+    run_expecting_code(2, &export("'a b'"));
 }
 
 #[test]
 fn an_export_rejects_a_preemptive_policy() {
-    let (folder, policy) = policy("full");
-    let output = folder.path().join("slurm");
-    let words = [
-        "export",
-        "slurm",
-        &policy,
-        "--partition",
-        "batch",
-        "--output",
-        output.to_str().unwrap(),
-    ];
-    let refused = run_expecting_code(1, &words);
+    let (folder, export) = export("full");
+    let refused = run_expecting_code(1, &export("batch"));
     assert_contains(&stdout(&refused), "--preemption none");
-    assert!(!output.exists());
+    assert!(!folder.path("new/slurm").exists());
 }
 
 #[test]
@@ -274,40 +222,21 @@ fn the_exported_script_holds_the_jobs_of_one_partition() {
     let Some(cluster) = Cluster::start("builtin") else {
         return;
     };
-    let (folder, policy) = policy("none");
-    let output = folder.path().to_str().unwrap();
+    let (folder, export) = export("none");
     let gate = |partition: &str| {
-        let arguments = [
-            "export",
-            "slurm",
-            &policy,
-            "--partition",
-            partition,
-            "--output",
-            output,
-            "--force",
-        ];
-        assert_eq!(code(&synth(&arguments)), 0);
-        let lua = cluster.configuration().with_file_name("job_submit.lua");
-        std::fs::copy(folder.path().join("job_submit.lua"), &lua).unwrap();
-        // Slurm only reads the script again if its modification time is newer by at least a second.
-        let later = std::time::SystemTime::now()
-            + Duration::from_secs(if partition == "plain" { 60 } else { 120 });
-        std::fs::File::open(&lua)
-            .unwrap()
-            .set_modified(later)
-            .unwrap();
+        run_ok!("{} --force", export(partition));
+        cluster.install_lua(&folder.text("new/slurm/job_submit.lua"));
     };
-    let is_held = |words: &[&str], partition: &str| {
-        let given = [words, &["--parsable", "-o", "/dev/null", "--wrap=sleep 60"]].concat();
-        let id = cluster.run("sbatch", &given);
+    let is_held = |options: &str, partition: &str| {
+        let line = format!("sbatch {options} --parsable -o /dev/null '--wrap=sleep 60'");
+        let id = cluster.run(&line);
         cluster.row(partition, id.trim()).unwrap().hold == Hold::User
     };
     gate("plain");
-    assert!(is_held(&["-p", "plain"], "plain") && is_held(&["-p", "fleet,plain"], "plain"));
-    assert!(!is_held(&["-p", "synth"], "synth") && !is_held(&[], "synth"));
+    assert!(is_held("-p plain", "plain") && is_held("-p fleet,plain", "plain"));
+    assert!(!is_held("-p synth", "synth") && !is_held("", "synth"));
     gate("synth");
-    assert!(is_held(&["-p", "synth"], "synth"), "synth is the default");
-    assert!(is_held(&[], "synth"), "synth is the default");
-    assert!(!is_held(&["-p", "plain"], "plain"));
+    assert!(is_held("-p synth", "synth"), "synth is the default");
+    assert!(is_held("", "synth"), "synth is the default");
+    assert!(!is_held("-p plain", "plain"));
 }

@@ -25,42 +25,29 @@ fn server(capacity: &[u32], demands: &[Vec<u32>], loads: &[f64]) -> Workload {
         let named = all.iter().enumerate().map(|(j, n)| format!("r{j}: {n}"));
         named.collect::<Vec<_>>().join(", ")
     };
-    let mut text = format!(
-        "kind: multiresource\ntime_unit: s\nserver: {{capacity: {{{}}}}}\njobs:\n",
-        amounts(capacity)
-    );
-    for (i, (demand, load)) in demands.iter().zip(loads).enumerate() {
+    let jobs = demands.iter().zip(loads).enumerate();
+    let jobs = jobs.map(|(i, (demand, load))| {
         let demand = amounts(demand);
-        text += &format!(
-            "  - {{name: t{i}, demand: {{{demand}}}, arrival_rate: {load}, mean_size: 1}}\n"
-        );
-    }
-    Workload::parse(&text, "server").unwrap().workload
+        format!("{{name: t{i}, demand: {{{demand}}}, arrival_rate: {load}, mean_size: 1}}\n")
+    });
+    let server = format!("server: {{capacity: {{{}}}}}", amounts(capacity));
+    parsed_workload(&server, &jobs.collect::<String>())
 }
 
 /// One more CPU increases the capacity by a factor of 7/6 for the best mix of jobs.
 #[test]
 fn the_gain_is_relative_to_the_best_schedules() {
     let folder = Folder::new();
-    let jobs = "{name: a, demand: {cpu: 1}, arrival_rate: 1, mean_size: 1}
-        {name: c, demand: {cpu: 3}, arrival_rate: .4, mean_size: 1}";
-    let file = folder.write("w.yaml", &workload("server: {capacity: {cpu: 6}}", jobs));
+    let jobs = job_type("a", 1, 1, 1) + &job_type("c", 3, 0.4, 1);
+    let file = folder.write("w.yaml", &workload("server: {capacity: {cpu: 6}}", &jobs));
     let text = "msr: {schedules: [{a: 4}, {c: 2}], weights: [3, 2]}";
     let own = folder.write("own.yaml", text);
-    let made = run_ok(&format!(
-        "analyze {own} --workload {file} -o {}",
-        folder.path_string("p.json")
-    ));
-    let printed = format!("{}{}", stdout(&made), stderr(&made)).replace('\n', " ");
-    assert_contains(&printed, "1 more cpu");
-    let servers = "servers: [{name: node, count: 12, capacity: {gpu: 8}}]";
-    let jobs = "{name: a, demand: {gpu: 1}, arrival_rate: 40, mean_size: 1}";
-    let file = folder.write("f.yaml", &workload(servers, jobs));
-    let made = run_ok(&format!(
-        "{file} --work 1e6 -o {}",
-        folder.path_string("p.json")
-    ));
-    let printed = format!("{}{}", stdout(&made), stderr(&made)).replace('\n', " ");
+    let policy = folder.path_string("p.json");
+    let made = run_ok!("analyze {own} --workload {file} -o {policy}");
+    assert_contains(&all_output(&made), "1 more cpu");
+    let servers = "servers: [{name: node, count: 12, capacity: {cpu: 8}}]";
+    let file = folder.write("f.yaml", &workload(servers, &job_type("a", 1, 40, 1)));
+    let printed = all_output(&run_ok!("{file} --work 1e6 -o {policy}"));
     assert_contains(&printed, "12.5");
     assert_contains(&printed, "8.3");
 }
@@ -167,36 +154,19 @@ fn counts_the_skipped_steps_if_there_is_no_time() {
 
 #[test]
 fn all_families_report_upgrades() {
-    let msr = "models/section7.yaml";
-    for (model, more) in [
-        (msr, "--preemption full --family msr"),
-        (msr, "--preemption none --family tdc --work 3e5"),
-        (
-            "models/gpu_fleet.yaml",
-            "--preemption none --family partition",
-        ),
-        (
-            "models/gangs.yaml",
-            "--preemption none --family pooled --work 3e5",
-        ),
+    for typed in [
+        "section7.yaml --preemption full --family msr",
+        "section7.yaml --preemption none --family tdc --work 3e5",
+        "gpu_fleet.yaml --preemption none --family partition",
+        "gangs.yaml --preemption none --family pooled --work 3e5",
     ] {
         let folder = Folder::new();
         let log = folder.path_string("log.json");
-        let typed: Vec<&str> = more.split(' ').collect();
-        let words = [
-            &["--verbose", "--workload", model, "--log", &log][..],
-            &typed,
-        ]
-        .concat();
-        let output = synth(&words);
-        let printed = stderr(&output) + &stdout(&output);
-        assert_eq!(code(&output), 0, "{model} {more}: {printed}");
-        assert!(
-            printed.contains("If all arrival rates grow by the same factor"),
-            "{model} {more}: {printed}"
-        );
+        let output = run_ok!("--verbose --log {log} --workload models/{typed}");
+        let expected = "If all arrival rates grow by the same factor";
+        assert_contains(&all_output(&output), expected);
         let upgrades = &folder.json("log.json")["upgrades"];
         let is_found = upgrades["found"][0]["load"].is_number();
-        assert!(is_found, "{model} {more}: {upgrades}");
+        assert!(is_found, "{typed}: {upgrades}");
     }
 }

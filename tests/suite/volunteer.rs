@@ -3,8 +3,6 @@
 //! A vector contains a rule, a list of requests, and the answers to each request. Run
 //! `SYNTH_UPDATE_VECTORS=1 cargo test --release --test suite volunteer` to update the vectors.
 
-use std::path::PathBuf;
-
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use synth::document::WorkloadDocument as _;
@@ -21,127 +19,98 @@ use crate::common::*;
 
 const TEXT: &str = include_str!("tables/volunteer/campaign.yaml");
 
-struct CampaignFolder {
-    folder: Folder,
+/// Returns a folder with the workload `w.yaml`.
+fn campaign(text: &str) -> (Folder, String) {
+    let folder = Folder::new();
+    let workload = folder.write("w.yaml", text);
+    (folder, workload)
 }
 
-impl CampaignFolder {
-    fn new(text: &str) -> Self {
-        let folder = Folder::new();
-        folder.write("w.yaml", text);
-        CampaignFolder { folder }
-    }
-
-    fn at(&self, name: &str) -> PathBuf {
-        self.folder.path(name)
-    }
-
-    fn path(&self, name: &str) -> String {
-        self.folder.path_string(name)
-    }
-
-    fn synthesize(&self) -> Value {
-        let (workload, policy) = (self.path("w.yaml"), self.path("p.json"));
-        let typed = format!("{workload} --output {policy} --work 4e5 --campaigns 4");
-        run_ok(&typed);
-        self.folder.json("p.json")
-    }
+fn synthesized(folder: &Folder) -> Value {
+    let [workload, policy] = folder.paths(["w.yaml", "p.json"]);
+    run_ok!("{workload} --output {policy} --work 4e5 --campaigns 4");
+    folder.json("p.json")
 }
 
 #[test]
 #[ignore = "this test takes more than five seconds, so it is only run in CI"]
 fn all_commands_support_a_campaign() {
-    let here = CampaignFolder::new(TEXT);
-    let artifact = here.synthesize();
+    let (folder, workload) = campaign(TEXT);
+    let artifact = synthesized(&folder);
     assert_eq!(artifact["kind"], "volunteer-dispatch");
     assert_eq!(artifact["workload"]["hosts"][1]["count"], 40);
-    let policy = here.path("p.json");
+    let [policy, run, page, csv] = folder.paths(["p.json", "r.json", "c.html", "c.csv"]);
     for verb in ["check", "show"] {
-        let output = run_ok(&format!("{verb} {policy}"));
-        let expected = "50 hosts for 300.0 h";
-        assert_contains(&(stdout(&output) + &stderr(&output)), expected);
+        let output = run_ok!("{verb} {policy}");
+        assert_contains(&all_output(&output), "50 hosts for 300.0 h");
     }
-    let run = here.path("r.json");
-    run_ok(&format!("simulate {policy} --seed 77 --output {run}"));
-    let run: Value = serde_json::from_str(&std::fs::read_to_string(run).unwrap()).unwrap();
+    run_ok!("simulate {policy} --seed 77 --output {run}");
+    let run = folder.json("r.json");
     assert!(run["verdicts"].as_array().unwrap().len() > 10);
-    let (workload, page, csv) = (here.path("w.yaml"), here.path("c.html"), here.path("c.csv"));
     let policies = format!("{policy},literal,boinc-2025,fixed:100,percentile:50:90:.5");
-    run_ok(&format!(
+    run_ok!(
         "compare --workload {workload} --policies {policies} --replications 3 --html {page} --csv {csv}"
-    ));
-    let page = std::fs::read_to_string(page).unwrap();
+    );
+    let page = read_text(page);
     for text in ["median makespan", "means over 3 campaigns", "with seed 1"] {
         assert_contains(&page, text);
     }
     assert!(!page.contains("NaN") && !page.contains("inf"));
-    let csv = std::fs::read_to_string(csv).unwrap();
-    assert_contains(&csv, "\nboinc-2025,,instances,");
-    assert_eq!(here.synthesize(), artifact);
+    assert_contains(&read_text(csv), "\nboinc-2025,,instances,");
+    assert_eq!(synthesized(&folder), artifact);
 }
 
 #[test]
 fn rejects_changes_and_refutes_wrong_claims() {
-    let here = CampaignFolder::new(TEXT);
-    let artifact = here.synthesize();
-    assert_changes_rejected(
-        &artifact,
-        "",
-        include_str!("tables/volunteer/lies.txt"),
-        rejection_reason::<Volunteer>,
-    );
-    let claims = artifact["claims"].as_array().unwrap();
-    let mut worst = claims.iter();
-    let worst = worst.position(|claim| claim["quantity"] == "worst_makespan");
+    let artifact = synthesized(&campaign(TEXT).0);
+    let check = rejection_reason::<Volunteer>;
+    let table = include_str!("tables/volunteer/lies.txt");
+    assert_changes_rejected(&artifact, "", table, check);
+    let mut all = claims(&artifact).iter();
+    let worst = all.position(|claim| claim["quantity"] == "worst_makespan");
     let table = format!("/{}/value | 0.5 | cannot be", worst.unwrap());
-    assert_changes_rejected(&artifact, "/claims", &table, rejection_reason::<Volunteer>);
+    assert_changes_rejected(&artifact, "/claims", &table, check);
 }
 
 #[test]
 fn the_help_names_commands_of_other_kinds() {
-    let here = CampaignFolder::new(TEXT);
-    let help = stdout(&run_ok(&format!("{} --help", here.path("w.yaml"))));
+    let (_folder, workload) = campaign(TEXT);
+    let help = stdout(&run_ok!("{workload} --help"));
     assert_contains(&help, "multiresource: analyze");
-    assert!(!stdout(&run_ok("--help")).contains("verbs of the other kinds"));
+    assert!(!stdout(&run_ok!("--help")).contains("verbs of the other kinds"));
 }
 
 #[test]
 fn reports_bad_input_and_a_solution() {
     let refused = |text: &str, expected: i32, said: &str| {
-        let here = CampaignFolder::new(text);
-        let typed = format!("{} --output {}", here.path("w.yaml"), here.path("p.json"));
-        let text = stderr(&run_expecting_code(expected, &typed));
-        assert_contains(&text, said);
-        assert!(!here.at("p.json").exists());
+        let (folder, workload) = campaign(text);
+        let typed = format!("{workload} --output {}", folder.path_string("p.json"));
+        assert_contains(&stderr(&run_expecting_code(expected, &typed)), said);
+        assert!(!folder.path("p.json").exists());
     };
     for [from, to, code, said] in rows(include_str!("tables/campaigns.txt")) {
         refused(&TEXT.replace(from, to), code.parse().unwrap(), said);
     }
     let percentile = format!("{TEXT}policy: {{first_percentile: 120}}\n");
     refused(&percentile, 2, "from 0 to 100");
-    refused(
-        &TEXT
-            .replace(
-                "processor: cpu}, {name: g, processor: gpu}",
-                "processor: gpu}",
-            )
-            .replace("gpus: 1, ", "")
-            .replace("gpu_speed: 10, ", ""),
-        1,
-        "no host has a processor",
-    );
-    let here = CampaignFolder::new(TEXT);
-    let workload = here.path("w.yaml");
-    for [policy, said] in rows(
-        "percentil | did you mean `percentile`?
-        percentile:50:101:.5 | percentiles from 0 to 100
-        fixed:0 | not a time > 0
-        none.json | there is no policy file",
-    ) {
-        run_err(&format!("simulate {policy} --workload {workload}"), said);
-    }
-    let line = format!("compare --workload {workload} --policies fixed --loads .5");
-    run_err(&line, "leave it out");
+    let no_gpus = [
+        (
+            "processor: cpu}, {name: g, processor: gpu}",
+            "processor: gpu}",
+        ),
+        ("gpus: 1, ", ""),
+        ("gpu_speed: 10, ", ""),
+    ];
+    let no_gpus = no_gpus.iter();
+    let no_gpus = no_gpus.fold(TEXT.to_owned(), |text, (from, to)| text.replace(from, to));
+    refused(&no_gpus, 1, "no host has a processor");
+    let (_folder, workload) = campaign(TEXT);
+    let table = "simulate percentil --workload WORKLOAD | did you mean `percentile`?
+        simulate percentile:50:101:.5 --workload WORKLOAD | percentiles from 0 to 100
+        simulate fixed:0 --workload WORKLOAD | not a time > 0
+        simulate none.json --workload WORKLOAD | there is no policy file
+        compare --workload WORKLOAD --policies fixed --loads .5 | leave it out";
+    assert_errors(table, &[("WORKLOAD", &workload)]);
 }
 
 /// The policy takes at most half as long as the rule of BOINC in 2025 and uses at most 1.25 times
@@ -155,18 +124,12 @@ fn batches_take_half_as_long_as_with_the_boinc_rule() {
         ..Settings::default()
     };
     for (model, first, quantile) in [("campaign_small", 95.0, 0.3), ("cold_start", 75.0, 0.3)] {
-        let path = format!("{}/models/{model}.yaml", env!("CARGO_MANIFEST_DIR"));
-        let campaign = CampaignDocument::read(path.as_ref()).unwrap().workload;
+        let campaign = CampaignDocument::read(&model_path(model)).unwrap().workload;
         let mut rule = default_rule(&campaign);
         (rule.first_percentile, rule.quantile) = (first, Some(quantile));
-        let own = simulate(&campaign, Rule::Dispatch(rule), &settings, |_| ()).unwrap();
-        let boinc = simulate(
-            &campaign,
-            Rule::Tail(fixed_bound(&campaign)),
-            &settings,
-            |_| (),
-        )
-        .unwrap();
+        let run = |rule| simulate(&campaign, rule, &settings, |_| ()).unwrap();
+        let own = run(Rule::Dispatch(rule));
+        let boinc = run(Rule::Tail(fixed_bound(&campaign)));
         for (own, boinc) in own.campaigns.iter().zip(&boinc.campaigns) {
             let of = |quantity| own.value(quantity);
             let boincs = |quantity| boinc.value(quantity);
@@ -193,13 +156,12 @@ fn all_models_are_valid_and_feasible() {
 
 #[test]
 fn reports_a_sufficient_budget_if_it_is_too_small() {
-    let here = CampaignFolder::new(TEXT);
-    let workload = here.path("w.yaml");
+    let (_folder, workload) = campaign(TEXT);
     let refused = run_expecting_code(2, &format!("{workload} --work 1000"));
     let printed = stderr(&refused);
     let (_, after) = printed.split_once("use at least --work ").unwrap();
     let enough = after.split(' ').next().unwrap();
-    run_ok(&format!("{workload} --work {enough}"));
+    run_ok!("{workload} --work {enough}");
     let typed = format!("simulate --workload {workload} fixed --events 1000");
     run_err(&typed, "--events");
 }
@@ -257,11 +219,7 @@ fn vectors() -> Vec<(&'static str, Vector)> {
                 application,
                 version,
                 processor,
-                speed: if processor == Processor::Cpu {
-                    0.5
-                } else {
-                    8.0
-                },
+                speed: [0.5, 8.0][usize::from(processor == Processor::Gpu)],
                 percentile: up_to(101) as f64,
                 ceiling: 60.0 + up_to(40) as f64,
             });
@@ -284,29 +242,22 @@ fn vectors() -> Vec<(&'static str, Vector)> {
     };
     let requests: Vec<Request> = (0..12).map(|_| request()).collect();
     let vector = |(name, rule): (&'static str, Dispatch)| {
-        let answers = requests.iter().map(|own| decide(&rule, own)).collect();
-        (
-            name,
-            Vector {
-                rule,
-                requests: requests.clone(),
-                answers,
-            },
-        )
+        let vector = Vector {
+            rule,
+            answers: requests.iter().map(|own| decide(&rule, own)).collect(),
+            requests: requests.clone(),
+        };
+        (name, vector)
     };
     rules.into_iter().map(vector).collect()
 }
 
 #[test]
 fn decisions_match_the_vectors() {
-    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/conformance/volunteer");
     for (name, vector) in vectors() {
-        let path = folder.join(format!("{name}.json"));
-        if std::env::var_os("SYNTH_UPDATE_VECTORS").is_some() {
-            std::fs::create_dir_all(&folder).unwrap();
-            std::fs::write(&path, serde_json::to_string_pretty(&vector).unwrap() + "\n").unwrap();
-        }
-        let text = std::fs::read_to_string(&path).unwrap();
+        let text = conformance_vector(&format!("volunteer/{name}"), || {
+            serde_json::to_string_pretty(&vector).unwrap() + "\n"
+        });
         let stored: Vector = serde_json::from_str(&text).unwrap();
         for (request, expected) in stored.requests.iter().zip(&stored.answers) {
             assert_eq!(&decide(&stored.rule, request), expected, "{name}");

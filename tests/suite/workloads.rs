@@ -30,7 +30,7 @@ impl Visitor for Faults<'_> {
 /// An error that is caused by another error must not be reported.
 #[test]
 fn rejects_invalid_workloads() {
-    for section in text("tests/corpus/workloads/faults.txt").split("\n\n") {
+    for section in read_text("tests/corpus/workloads/faults.txt").split("\n\n") {
         let (document, cases) = section.split_once("\n---\n").unwrap();
         for case in cases.lines() {
             let parts: Vec<String> = case.split(" => ").map(|p| p.replace("\\n", "\n")).collect();

@@ -3,7 +3,7 @@ use itertools::Itertools as _;
 use super::arrivals::{BatchStatistics, common, kappa, modulated};
 use super::jobs::{Jobs, NO_LIMIT, observed};
 use super::levels::levels;
-use super::limits::{self, Cut};
+use super::limits::{self, LimitGroup};
 use super::predicted;
 use super::report::{
     CandidateTypes, Fit, FitError, FitOptions, FittedArrivals, FittedType, Report, short,
@@ -40,7 +40,7 @@ pub(crate) struct Fitting<'a> {
 }
 
 struct Type {
-    cut: Cut,
+    group: LimitGroup,
     /// The demand (R) on each server, followed by the number of servers used at once.
     demand: Vec<f64>,
     /// The longest limit of its jobs \[s\], if types are split by limits.
@@ -54,34 +54,34 @@ struct Type {
 impl<'a> Fitting<'a> {
     pub(crate) fn new(jobs: &'a Jobs<'a>, by_demand: Types, options: &'a FitOptions) -> Self {
         let most = options.max_types * usize::from(options.by_limit);
-        let cuts = limits::cut(jobs, &by_demand.of_vector, by_demand.demands.len(), most);
-        let type_of = |cut: Cut| {
-            let vectors =
-                (0..jobs.vectors.len()).filter(|v| by_demand.of_vector[*v] == Some(cut.by_demand));
+        let groups = limits::split(jobs, &by_demand.of_vector, by_demand.demands.len(), most);
+        let type_of = |group: LimitGroup| {
+            let vectors = (0..jobs.vectors.len())
+                .filter(|v| by_demand.of_vector[*v] == Some(group.demand_type));
             let own = || {
                 let own = vectors.clone().flat_map(|v| jobs.of_vector(v));
-                own.filter(|job| cut.classes.contains(&jobs.class(job)))
+                own.filter(|job| group.classes.contains(&jobs.class(job)))
             };
             let mut sizes = jobs.sizes(own());
             // If too few of the jobs are recent, all jobs have the same weight.
             if sizes.effective < ENOUGH as f64 {
                 sizes = Sizes::of(own().map(|job| observed(job, 1.0)));
             }
-            let demand = by_demand.demands[cut.by_demand].clone();
+            let demand = by_demand.demands[group.demand_type].clone();
             let share = jobs.share(&demand);
-            let class = cut.classes.last().filter(|_| options.by_limit);
+            let class = group.classes.last().filter(|_| options.by_limit);
             let class = class.filter(|class| **class != NO_LIMIT);
             Type {
                 limit: class.map(|class| f64::from(*class).exp2() / jobs.per_second as f64),
                 rate: jobs.rate(own()),
                 work: (share * sizes.mean(), share * share * sizes.square()),
-                cut,
+                group,
                 demand,
                 sizes,
             }
         };
         Fitting {
-            types: cuts.into_iter().map(type_of).collect(),
+            types: groups.into_iter().map(type_of).collect(),
             together: jobs.together(),
             jobs,
             by_demand,
@@ -98,11 +98,11 @@ impl<'a> Fitting<'a> {
     }
 
     fn type_of(&self, job: &TraceJob) -> Option<usize> {
-        let by_demand = self.by_demand.of_vector[job.demand as usize]?;
-        let is_own = |own: &Type| {
-            own.cut.by_demand == by_demand && own.cut.classes.contains(&self.jobs.class(job))
-        };
-        self.types.iter().position(is_own)
+        let demand_type = self.by_demand.of_vector[job.demand as usize]?;
+        let class = self.jobs.class(job);
+        let is_own =
+            |own: &LimitGroup| own.demand_type == demand_type && own.classes.contains(&class);
+        self.types.iter().position(|own| is_own(&own.group))
     }
 
     pub(crate) fn conclude(&self, tried: Vec<CandidateTypes>) -> Result<Fit, FitError> {

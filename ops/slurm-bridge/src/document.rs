@@ -11,13 +11,14 @@ use synth_multiresource::workload::{Fleet, Resource, Shape};
 use synth_operator::{TypeEntry, TypeRules, type_rules};
 use synth_slurm::commands::{QueueRow, expand};
 
-/// The file of the option `--types`, after it was checked against a policy.
+/// The file of `--types`: how the resources, job types and servers of a policy appear in Slurm.
 #[derive(Clone, Debug, Default)]
 pub(super) struct TypesFile {
-    /// The name of each resource in Slurm, and the amount in Slurm that is one unit of the policy.
+    /// The name of each resource in Slurm, and the bytes (or else 1) in one unit of the policy.
     pub resources: BTreeMap<String, (String, u128)>,
     /// The job types and their conditions in order, or `None` if the type is selected by demand.
     pub rules: Option<TypeRules<Condition>>,
+    /// The node of each server, as in `Nodes::new`.
     pub servers: Option<Vec<Option<String>>>,
 }
 
@@ -35,7 +36,7 @@ struct Written {
     servers: Option<BTreeMap<String, Vec<String>>>,
 }
 
-/// The conditions that must all be met by a job; `*` matches any text and `?` any character.
+/// One entry of `match`, whose fields must all agree (`*` matches any text, `?` any character).
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Condition {
@@ -61,11 +62,10 @@ impl TypesFile {
     pub(crate) fn parse(text: &str, name: &str, fleet: &Fleet) -> Result<Self, DocumentError> {
         let document = Document::parse(text, name, EXAMPLE)?;
         let (written, mut faults) = document.read::<Written>();
-        let faulty = &mut faults;
         let checked = written.map(|own| TypesFile {
-            resources: resources(own.resources.unwrap_or_default(), fleet, faulty),
-            rules: own.types.map(|types| type_rules(types, fleet, faulty)),
-            servers: own.servers.map(|own| nodes(own, fleet, faulty)),
+            resources: resources(own.resources.unwrap_or_default(), fleet, &mut faults),
+            rules: own.types.map(|types| type_rules(types, fleet, &mut faults)),
+            servers: own.servers.map(|own| nodes(own, fleet, &mut faults)),
         });
         let checked = checked.filter(|_| faults.is_empty());
         checked.ok_or_else(|| document.refuse(faults))
@@ -84,14 +84,14 @@ fn resources(
         let place = place!("resources", &name);
         if !known.contains(&&*name) {
             let message = format!("the policy has no resource `{name}`");
-            faults.push(Fault::new(place, message, suggest(&name, "resource", &known)).of_key());
+            faults.push(Fault::new(place, message, suggest(&name, "resource", &known)).at_key());
             continue;
         }
         if let Some(source) = source_of(&text) {
             sources.insert(name, source);
         } else {
             let message = format!("`{text}` is not a resource of Slurm");
-            let help = "write cpu, mem:G (memory, with the unit that is used by the policy, such as K, M, G, T or 1000M), gres/NAME, or none";
+            let help = "write cpu, mem:G (memory, with the unit that is used by the policy, such as K, M, G, T or 1000M), gres/NAME, or none if Slurm does not count it";
             faults.push(Fault::new(place, message, help));
         }
     }
@@ -99,7 +99,7 @@ fn resources(
 }
 
 impl Condition {
-    pub(crate) fn is_met(&self, row: &QueueRow, limit: f64) -> bool {
+    pub(crate) fn is_met(&self, row: &QueueRow, limit_seconds: f64) -> bool {
         let texts = [
             (&self.partition, &row.partition),
             (&self.qos, &row.qos),
@@ -111,7 +111,7 @@ impl Condition {
         let mut patterns = texts
             .iter()
             .filter_map(|(own, text)| own.as_ref().zip(Some(text)));
-        patterns.all(|(own, text)| matches_pattern(own, text)) && self.time_limit.has(limit)
+        patterns.all(|(own, text)| matches_pattern(own, text)) && self.time_limit.has(limit_seconds)
     }
 }
 
@@ -124,7 +124,7 @@ fn nodes(
     for name in written.keys().filter(|name| !shapes.contains(&&***name)) {
         let message = format!("the policy has no servers of the shape `{name}`");
         let help = suggest(name, "shape", &shapes);
-        faults.push(Fault::new(place!("servers", name), message, help).of_key());
+        faults.push(Fault::new(place!("servers", name), message, help).at_key());
     }
     let mut taken: Vec<String> = Vec::new();
     for shape in fleet.shapes() {

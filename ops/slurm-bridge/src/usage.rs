@@ -4,14 +4,13 @@ use super::TypeMap;
 use synth_operator::Amounts;
 use synth_slurm::commands::{JobKey, NodeRow, NodeState, Nodes, SlurmQueue};
 
-/// The capacity of each server that is not available to the policy, because it is used by others or
-/// the node is down or drained. If a node has more capacity than the server of the policy, the
-/// additional capacity is used first.
+/// The nodes, and their use by jobs that the policy did not start. If a node has more capacity than
+/// the server of the policy, the jobs of others are assumed to use it first.
 #[derive(Default)]
 pub(super) struct Usage {
     nodes: Vec<NodeRow>,
-    /// The amounts of each node that do not belong to jobs in the queue, and their minimum in the
-    /// last two readings. A single difference may be due to a job that has just started or ended.
+    /// The allocated amounts in `sinfo`, less the jobs in `squeue`: in the last reading, and the
+    /// minimum of the last two (0 after the first), as a job may start between the two commands.
     unaccounted: HashMap<String, [Amounts; 2]>,
 }
 
@@ -19,8 +18,8 @@ impl Usage {
     pub(crate) fn look(&mut self, nodes: &Nodes, queue: &SlurmQueue, notes: &mut Vec<String>) {
         notes.extend(nodes.unread.note("sinfo"));
         for node in &nodes.rows {
-            let was = self.nodes.iter().find(|was| was.name == node.name);
-            let was_up = was.is_none_or(|was| was.state == NodeState::Up);
+            let previous = self.nodes.iter().find(|own| own.name == node.name);
+            let was_up = previous.is_none_or(|own| own.state == NodeState::Up);
             let is_up = node.state == NodeState::Up;
             let NodeRow { name, words, .. } = node;
             if was_up && !is_up {
@@ -39,8 +38,8 @@ impl Usage {
                 notes.push(format!("node {name} is back"));
             }
         }
-        // If a row cannot be parsed, the previous state of the node is kept.
-        let unread = |was: &NodeRow| nodes.unread.known.contains(&was.name);
+        // If only the name in a row can be parsed, the previous row is kept, after the new rows.
+        let unread = |own: &NodeRow| nodes.unread.known.contains(&own.name);
         self.nodes.retain(unread);
         self.nodes.splice(0..0, nodes.rows.iter().cloned());
         let accounted = queue.by_node(|_| true);
@@ -48,10 +47,11 @@ impl Usage {
         let none = Amounts::default();
         for node in &self.nodes {
             let accounted = accounted.get(&node.name).unwrap_or(&none);
-            let others = node.allocated.clone().less(accounted);
+            let unlisted = node.allocated.clone().less(accounted);
             let last = before.get(&node.name).map_or(&none, |[last, _]| last);
-            let steady = others.clone().least(last);
-            self.unaccounted.insert(node.name.clone(), [others, steady]);
+            let unlisted_twice = unlisted.clone().least(last);
+            self.unaccounted
+                .insert(node.name.clone(), [unlisted, unlisted_twice]);
         }
     }
 
@@ -65,13 +65,14 @@ impl Usage {
         if self.nodes.is_empty() {
             return Vec::new();
         }
+        // Without a mapping, all nodes are one server.
         let mut left = vec![Amounts::default(); map.nodes.of_servers().len().max(1)];
         let mut used = queue.by_node(|row| !is_own(&row.key));
         for node in self.nodes.iter().filter(|node| node.state == NodeState::Up) {
             if let Some(n) = map.nodes.server(&node.name) {
                 let mut foreign = used.remove(&node.name).unwrap_or_default();
-                if let Some([_, steady]) = self.unaccounted.get(&node.name) {
-                    foreign.add(steady);
+                if let Some([_, unlisted_twice]) = self.unaccounted.get(&node.name) {
+                    foreign.add(unlisted_twice);
                 }
                 left[n].add(&node.capacity.clone().less(&foreign));
             }

@@ -62,10 +62,15 @@ impl Stability {
     }
 }
 
-/// Describes the load. If the policy does not use the best schedules, `best` is their load.
+/// Describes the load. If there are better schedules or weights, `best` is the load with the best.
 pub(super) fn load_of(fleet: &Fleet, artifact: &Artifact, best: Option<f64>) -> String {
     let evidence = &artifact.evidence;
     let (own, gap) = (load(evidence.load), evidence.gap);
+    if let Some(best) = best.map(load) {
+        return format!(
+            "Load: ρ = {own} with these schedules and weights. With the best ones that were found, it would be {best}."
+        );
+    }
     let proof = match evidence.proven {
         true if fleet.gangs().next().is_some() => {
             "proved as a lower bound, where jobs that need multiple servers are split into tasks"
@@ -76,10 +81,7 @@ pub(super) fn load_of(fleet: &Fleet, artifact: &Artifact, best: Option<f64>) -> 
             "NOT PROVED: this is an upper bound, and the gap is {gap:.2e}; use a larger value for `--time` to get a better bound"
         ),
     };
-    let best = best.map(load).map_or(String::new(), |best| {
-        format!(" The policy does not use the best schedules. If it did, the load would be {best}.")
-    });
-    format!("Load: ρ = {own} of the maximum that any policy can sustain ({proof}).{best}")
+    format!("Load: ρ = {own} of the maximum that any policy can sustain ({proof}).")
 }
 
 pub(super) fn bottlenecks(fleet: &Fleet, artifact: &Artifact) -> Section {

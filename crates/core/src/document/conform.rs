@@ -272,7 +272,7 @@ impl<'a> Reader<'a> {
             (None, None, None) => (suggest(key, kind, known), None),
         };
         let fault = Fault::new(here.clone(), format!("unknown key `{key}`{of}"), help);
-        self.faults.push(fault.of_key());
+        self.faults.push(fault.at_key());
         near
     }
 

@@ -87,7 +87,7 @@ pub struct Fault {
     pub message: String,
     /// A description of what the user can do, without a full stop.
     pub help: String,
-    pub(super) of_key: bool,
+    pub(super) at_key: bool,
 }
 
 impl Fault {
@@ -97,13 +97,13 @@ impl Fault {
             place,
             message: message.into(),
             help: help.into(),
-            of_key: false,
+            at_key: false,
         }
     }
 
     /// Moves the fault from the value to its key.
-    pub fn of_key(mut self) -> Self {
-        self.of_key = true;
+    pub fn at_key(mut self) -> Self {
+        self.at_key = true;
         self
     }
 

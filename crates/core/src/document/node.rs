@@ -163,7 +163,7 @@ impl Node {
         for (n, step) in steps.iter().enumerate() {
             let next = match step {
                 Step::Key(key) => match node.entry(key) {
-                    Some(entry) if fault.of_key && n + 1 == steps.len() => {
+                    Some(entry) if fault.at_key && n + 1 == steps.len() => {
                         return entry.key_mark.clone();
                     }
                     entry => entry.map(|entry| &entry.node),

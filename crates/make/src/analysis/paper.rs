@@ -2,42 +2,42 @@ use statrs::function::gamma::{gamma_ur, ln_gamma};
 
 use synth_queues::ctmc::{ModulatedQueue, RelativeCompletions};
 
-/// The corrected bounds of the MSR paper on the mean number of jobs of one type.
+/// The bounds of theorem 8 in the MSR paper on `E[Q_i]`, corrected as in [`RelativeCompletions`].
 #[derive(Clone, Copy, Debug)]
 pub struct PaperBounds {
     /// `ρ_i`.
     pub load: f64,
-    /// The minimum and the maximum of `Δ(s)` \[jobs\].
-    pub range_ahead: (f64, f64),
-    /// `(ρ + E[Δ(v)])/(1 − ρ) − max Δ` (theorem 8), with the phase `v` after a completion \[jobs\].
+    /// The minimum and the maximum of the relative completions `Δ(s)` \[jobs\].
+    pub relative_range: (f64, f64),
+    /// `(ρ + E[Δ(v)])/(1 − ρ) − max Δ` \[jobs\], where `v` is the state after a completion.
     pub lower: f64,
-    /// `(ρ + E[Δ(v)])/(1 − ρ) − min Δ + β` (theorem 8) \[jobs\].
+    /// `(ρ + E[Δ(v)])/(1 − ρ) − min Δ + β` \[jobs\], where `β` is the maximum number of servers.
     pub upper: f64,
-    /// The approximation of section 6.4, which is clamped to the bounds (appendix C) \[jobs\].
+    /// The approximation of section 6.4, limited to the bounds as in appendix C \[jobs\].
     pub approximation: f64,
 }
 
 impl PaperBounds {
-    /// Returns the bounds and the approximation; infinite if the queue is unstable.
+    /// If the queue is unstable, the bounds and the approximation are infinite.
     pub fn new(queue: &ModulatedQueue<'_>) -> Self {
         let relative = RelativeCompletions::new(queue);
-        let most = relative.relative.iter().copied().fold(f64::MIN, f64::max);
-        let least = relative.relative.iter().copied().fold(f64::MAX, f64::min);
+        let max_relative = relative.relative.iter().copied().fold(f64::MIN, f64::max);
+        let min_relative = relative.relative.iter().copied().fold(f64::MAX, f64::min);
         let offered = queue.arrival_rate() / queue.service_rate();
-        let (load, ahead) = (relative.load, relative.mean_relative);
-        let (mut lower, mut upper) = (f64::INFINITY, f64::INFINITY);
-        let mut approximation = f64::INFINITY;
+        let (load, mean_relative) = (relative.load, relative.mean_relative);
+        let [mut lower, mut upper, mut approximation] = [f64::INFINITY; 3];
         if load < 1.0 {
             let primary = relative.primary_term();
-            lower = primary - most;
-            upper = primary - least + f64::from(queue.max_servers());
-            let waits = erlang_c(offered / load, offered);
-            approximation = waits * load * (1.0 + ahead) / (1.0 - load) + offered;
+            lower = primary - max_relative;
+            upper = primary - min_relative + f64::from(queue.max_servers());
+            let mean_servers = offered / load;
+            let p_wait = erlang_c(mean_servers, offered);
+            approximation = p_wait * load * (1.0 + mean_relative) / (1.0 - load) + offered;
             approximation = approximation.min(upper).max(lower);
         }
         PaperBounds {
             load,
-            range_ahead: (least, most),
+            relative_range: (min_relative, max_relative),
             lower,
             upper,
             approximation,
@@ -57,6 +57,7 @@ pub(crate) fn erlang_c(servers: f64, offered: f64) -> f64 {
     let blocking = ln_blocking.exp().min(1.0);
     blocking / (1.0 - offered / servers * (1.0 - blocking))
 }
+
 #[cfg(test)]
 mod tests {
     use super::*;

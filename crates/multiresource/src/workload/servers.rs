@@ -172,7 +172,7 @@ impl FleetDocument {
                 "add it to the capacity of those servers that have it, or correct the name; {names}"
             );
             let place = place!("jobs", i, "demand", resource);
-            at.extend([Fault::new(place, message, help).of_key()]);
+            at.extend([Fault::new(place, message, help).at_key()]);
         }
     }
 

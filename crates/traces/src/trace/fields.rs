@@ -89,7 +89,7 @@ pub(super) fn instant(field: &[u8]) -> Option<f64> {
 
 /// Returns `true` for an instant \[s\] before the submission if 0, -1, in year 1, or on 1970-01-01.
 pub(super) fn is_placeholder(at: f64, submit: f64) -> bool {
-    let is_first_day = submit > 1e8 && at.abs() <= 86_400.0;
+    let is_first_day = submit > super::FIRST_DATE && at.abs() <= 86_400.0;
     at < submit && (matches!(at, 0.0 | -1.0) || at < -6e10 || is_first_day)
 }
 

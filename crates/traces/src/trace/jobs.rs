@@ -6,8 +6,8 @@ use super::format::{self, Opened, Outcome, RawJob, Reader, Rows};
 use super::input::Source;
 use super::window::{Activity, Why, Window};
 use super::{
-    Account, DemandTable, Observed, ReadOptions, Reason, ServerShape, Servers, Tick, TraceEdge,
-    TraceError, TraceFormat, TraceJob,
+    Account, DemandTable, FIRST_DATE, Observed, ReadOptions, Reason, ServerShape, Servers, Tick,
+    TraceEdge, TraceError, TraceFormat, TraceJob,
 };
 
 /// A trace that can be read.
@@ -363,8 +363,7 @@ impl Trace {
         let why = "its times are not dates: give --from and --to as durations after the first job, such as 120d";
         let at = |edge: TraceEdge| match edge {
             TraceEdge::After(time) => Ok((first + time) * per_second),
-            // Other clocks begin with the log, so this would be three years after its beginning.
-            TraceEdge::At(at) if first > 1e8 => Ok(at * per_second),
+            TraceEdge::At(at) if first > FIRST_DATE => Ok(at * per_second),
             TraceEdge::At(_) => Err(self.rows.wrong(why)),
         };
         edge.map(at).transpose()

@@ -70,6 +70,9 @@ pub enum TraceEdge {
     At(f64),
 }
 
+/// Clocks above this value \[s\] show dates. Others begin with the log, which is shorter than that.
+const FIRST_DATE: f64 = 1e8;
+
 /// A job that is used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TraceJob {

@@ -1,38 +1,37 @@
 //! This module detects the time from which a log contains all jobs that were submitted.
 //!
 //! # Theory
-//! Accounting tools usually select jobs by their *activity*. `sacct -S T` prints the jobs that were
-//! waiting or running at `T` or later, or ended then, so there is no row that ends before `T`, and
+//! Accounting tools usually select jobs by their *activity*. `sacct -S T` prints all jobs that were
+//! waiting, running or ending at any time from `T` on, so there is no row that ends before `T`, and
 //! jobs submitted before `T` only have a row if they were still present. The log is complete from
 //! `T` on, but not from its first submission. The time `T` is not in the file, but it is close to
 //! the first end `E` of all rows, so the log is assumed to begin at `E`. The jobs that were
 //! submitted before are its initial state: they are replayed, but are not arrivals.
 //!
-//! It is also possible that the log is complete from its first submission `F`. This is only ruled
-//! out if both of the following tests agree:
+//! It is also possible that the log is complete from its first submission `F`. There are two tests:
 //!
-//! - *Sparse.* The number of different submission times after `F` and before `E` is compared with
-//!   the number in a period of the same length from `E` on. If the rates are equal and the sum is
-//!   given, the first number has a binomial distribution, and `P` is its lower tail. An array
-//!   counts as one. A complete log that begins at night or with few jobs is sparse, too.
+//! - *Sparse.* The number of different submission times (one for a job array) after `F` and before
+//!   `E` is compared with the number in a period of the same length from `E` on, or in the rest of
+//!   the log if it is shorter. If the rates are equal and the sum is given, the first number has a
+//!   binomial distribution, and `P` is the probability of at most this number. A complete log that
+//!   begins at night or with few jobs is sparse, too.
 //! - *Survival.* By definition, no job ended between `F` and `E`. If the jobs before `E` stayed for
 //!   as long as the jobs after it, the probability of this is `U = Π S(E − s)` over the submissions
 //!   `s` before `E`, where `S` is the product-limit estimate of the time between submission and end
 //!   for the jobs that were submitted after `E` (Kaplan and Meier, 1958). Because `E` is the first
-//!   end, `U` is uniform for any pattern of arrivals of independent jobs, but not for a burst of
-//!   long jobs. For this reason, only the last of several submissions within 1 % of the time from
-//!   `F` to `E` is counted.
+//!   end, `U` is uniform if these times are independent, whatever the arrivals. In a burst they may
+//!   be alike, so submissions within 1 % of the time from `F` to `E` count as one.
 //!
-//! The rows are selected by activity if `P ≤ 0.1` and `U ≤ 0.02`, and if `P U` is at most 0.001 for
-//! sacct, which always selects jobs in this way, or `1e-6` for tables. At most one in fifty
-//! complete logs that begin with few jobs is then mistaken for a selection, and only the part
-//! before its first end is lost. By convention, a log in the Standard Workload Format is never cut,
-//! even if it begins like this (such as SDSC SP2). The tests are not used if the rate before `E` is
-//! more than 0.9 times the rate after it, or if `E` is within 1 % of the span, because the results
-//! would be almost the same.
+//! The rows are taken as selected by activity if `P ≤ 0.1` and `U ≤ 0.02`, and if `P U` is at most
+//! 0.001 for sacct, which always selects in this way, or `1e-6` for tables. At most one in fifty
+//! complete logs that begin with few jobs is then wrongly taken as selected, and only the part
+//! before its first end is lost. Otherwise, and by convention for the Standard Workload Format
+//! (such as SDSC SP2), the log is not cut, but there is a warning if `P U ≤ 0.01` and the load
+//! depends on it. The tests are not used if the rate before `E` is more than 0.9 times the rate
+//! after it, or if `E` is in the first 1 % of the span, because the results would be almost equal.
 
 use super::format::RawJob;
-use super::{Account, Observed, TraceFormat, TraceJob};
+use super::{Account, FIRST_DATE, Observed, TraceFormat, TraceJob};
 use synth_core::number::date;
 
 /// The maximum rate before the first end, relative to the rate after it.
@@ -41,12 +40,15 @@ const SPARSE: f64 = 0.9;
 const TOGETHER: f64 = 0.01;
 const MAX_P: f64 = 0.1;
 const MAX_U: f64 = 0.02;
+const MAX_PU: f64 = 1e-6;
+const SACCT_MAX_PU: f64 = 1e-3;
 /// The maximum `P U` for a warning that rows may have been selected by activity.
 const POSSIBLE: f64 = 0.01;
 /// The minimum time until the first end, as a fraction of the span.
 const SHORTEST: f64 = 0.01;
-const ROWS: usize = 1_000_000;
-/// The relative difference of the loads from which it is reported.
+/// Later rows are not used by the tests.
+const MAX_ROWS: usize = 1_000_000;
+/// A change of the load is reported if it is larger than this fraction.
 const NOTABLE: f64 = 0.1;
 
 /// The submission and the end \[ticks\] of a row; `None` if its job had not ended.
@@ -55,7 +57,7 @@ type Row = (i64, Option<i64>);
 #[derive(Default)]
 pub(super) struct Activity {
     rows: Vec<Row>,
-    last: i64,
+    last_event: i64,
 }
 
 impl Activity {
@@ -63,50 +65,48 @@ impl Activity {
         let ran = || (raw.size >= 0).then(|| raw.last());
         let is_open = raw.is_open || raw.seen == Observed::Censored;
         let end = raw.end.or_else(ran).map(|end| end.max(raw.submit));
-        if self.rows.len() < ROWS && (end.is_some() || is_open) {
+        if self.rows.len() < MAX_ROWS && (end.is_some() || is_open) {
             let end = end.filter(|_| !is_open);
             self.rows.push((raw.submit, end));
-            self.last = self.last.max(end.unwrap_or(raw.submit));
+            self.last_event = self.last_event.max(end.unwrap_or(raw.submit));
         }
     }
 
-    /// Returns the first end of the rows from `from` on if they may be selected by activity, and
-    /// whether this is evident.
+    /// Returns the first end of the rows from `from` on if they may have been selected by activity,
+    /// and `true` if both tests say so.
     pub(super) fn first_end(mut self, from: i64, format: TraceFormat) -> Option<(i64, bool)> {
         self.rows.retain(|(submit, _)| *submit >= from);
         self.rows.sort_unstable();
-        let (first, last) = (self.rows.first()?.0, self.rows.last()?.0);
+        let (first, last_submit) = (self.rows.first()?.0, self.rows.last()?.0);
         let end = self.rows.iter().filter_map(|(_, end)| *end).min()?;
         let before = end.saturating_sub(first) as f64;
-        let is_short = before <= SHORTEST * last.saturating_sub(first) as f64;
-        if end >= last || is_short {
+        let is_short = before <= SHORTEST * last_submit.saturating_sub(first) as f64;
+        if end >= last_submit || is_short {
             return None;
         }
         let (early, late) = (self.rows).split_at(self.rows.partition_point(|row| row.0 < end));
-        let length = before.min(last.saturating_sub(end) as f64);
+        let length = before.min(last_submit.saturating_sub(end) as f64);
         let near = late.partition_point(|row| row.0.saturating_sub(end) as f64 <= length);
-        // The first submission is not counted, because the time begins with it.
+        // The first submission is not counted, because the period begins at it.
         let (few, many) = (instants(early).count() - 1, instants(&late[..near]).count());
         if few as f64 * length > SPARSE * many as f64 * before {
             return None;
         }
-        let sparse = at_most(few, few + many, before / (before + length)).ln();
-        let survival = self.log_survival(early, late, end);
-        let both = sparse + survival;
-        let most: f64 = match format {
-            TraceFormat::Sacct => 1e-3,
-            _ => 1e-6,
-        };
+        let ln_p = at_most(few, few + many, before / (before + length)).ln();
+        let ln_u = self.log_survival(early, late, end);
+        let ln_pu = ln_p + ln_u;
+        let is_sacct = format == TraceFormat::Sacct;
+        let max_pu = if is_sacct { SACCT_MAX_PU } else { MAX_PU };
         let is_evident = format != TraceFormat::Swf
-            && sparse <= MAX_P.ln()
-            && survival <= MAX_U.ln()
-            && both <= most.ln();
-        (both <= POSSIBLE.ln()).then_some((end, is_evident))
+            && ln_p <= MAX_P.ln()
+            && ln_u <= MAX_U.ln()
+            && ln_pu <= max_pu.ln();
+        (ln_pu <= POSSIBLE.ln()).then_some((end, is_evident))
     }
 
     fn log_survival(&self, early: &[Row], late: &[Row], end: i64) -> f64 {
         let stay = |(submit, end): &Row| {
-            let until = end.unwrap_or(self.last);
+            let until = end.unwrap_or(self.last_event);
             (until.saturating_sub(*submit), end.is_some())
         };
         let mut stays: Vec<(i64, bool)> = late.iter().map(stay).collect();
@@ -150,7 +150,7 @@ fn at_most(k: usize, n: usize, p: f64) -> f64 {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Why {
-    /// The beginning is given by `--from`; with the next end if later rows are clearly selected.
+    /// Given by `--from`; with the first end after it if the rows since then were also selected.
     Given(Option<i64>),
     Activity,
     /// Rows may have been selected by activity; the log is assumed to be complete.
@@ -162,8 +162,9 @@ pub(super) struct Window {
     why: Why,
     /// Earlier jobs that were running, waiting, or finished at the beginning.
     earlier: [u64; 3],
+    /// The first and the last submission, or the beginning if it is later.
     span: [i64; 2],
-    /// The work of the jobs submitted before the beginning, and after it.
+    /// The work of the jobs submitted before the beginning, and from it on.
     work: [f64; 2],
 }
 
@@ -182,7 +183,7 @@ impl Window {
         (self.why != Why::Possible).then_some(self.begin)
     }
 
-    /// Returns the job relative to the beginning, or `None` if it ended before.
+    /// Returns the job as it is at the beginning, or `None` if it had ended.
     pub(super) fn place(&mut self, job: TraceJob, work: f64) -> Option<TraceJob> {
         self.span = [self.span[0].min(job.submit), self.span[1].max(job.submit)];
         let is_early = job.submit < self.begin;
@@ -191,8 +192,8 @@ impl Window {
             return Some(job);
         }
         let placed = job.present_at(self.begin);
-        let runs = |own: &TraceJob| usize::from(own.seen != Observed::Initial);
-        self.earlier[placed.as_ref().map_or(2, runs)] += 1;
+        let index = |own: &TraceJob| usize::from(own.seen != Observed::Initial);
+        self.earlier[placed.as_ref().map_or(2, index)] += 1;
         placed
     }
 
@@ -200,7 +201,7 @@ impl Window {
         let instant = |at: i64| {
             let seconds = at as f64 / per_second as f64;
             let after = at.saturating_sub(self.span[0]) as f64 / per_second as f64;
-            match seconds > 1e8 {
+            match seconds > FIRST_DATE {
                 true => date(seconds),
                 false => format!("{after}s"),
             }
@@ -259,7 +260,7 @@ impl TraceJob {
                 ..self
             });
         }
-        // The remaining time of a suspended job is at most its total run time.
+        // A suspended job ends after `start + size`, so the time to its end can exceed its size.
         let size = self.size.min(self.end.abs_diff(instant));
         Some(TraceJob {
             submit: instant,

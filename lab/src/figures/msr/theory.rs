@@ -120,7 +120,7 @@ pub(super) fn theorem8(workload: &Workload, load: f64) -> VerbResult<PaperFindin
                 let flow = served.map(|(p, u)| p * f64::from(*u) * queue.service_rate());
                 let before = flow.zip(&ahead).map(|(f, a)| f * a).sum::<f64>() / queue.capacity();
                 let primary = (bounds.load + before) / (1.0 - bounds.load);
-                let (least, most) = bounds.range_ahead;
+                let (least, most) = bounds.relative_range;
                 let upper = primary - least + f64::from(queue.max_servers());
                 let exact = own.mean_number(f64::INFINITY)?;
                 let excludes = |lower: f64, upper: f64| {

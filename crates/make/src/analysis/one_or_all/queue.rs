@@ -1,4 +1,4 @@
-/// One of the two job types of a one-or-all system, with Poisson arrivals and exponential sizes.
+/// The light or the heavy jobs, which have Poisson arrivals and exponential sizes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct OneOrAllType {
     /// λ \[1/time\].
@@ -13,7 +13,7 @@ impl OneOrAllType {
     }
 }
 
-/// A one-or-all system with the strict policy MSFQ(ℓ).
+/// A one-or-all system with MSFQ(ℓ) that is strict: turns end even if no other job is waiting.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MsfqQueue {
     pub(super) servers: usize,
@@ -27,13 +27,14 @@ pub struct MsfqQueue {
 #[error("{0}")]
 pub struct MsfqError(pub(super) String);
 
+/// The maximum number of servers for the analysis. Larger systems can be created.
 pub(super) const MOST_SERVERS: usize = 1024;
 
 impl MsfqQueue {
-    /// Creates a system that serves up to `servers` ≥ 1 light jobs or a single heavy job at a time.
+    /// Creates a system that serves up to `servers` light jobs or a single heavy job at a time.
     ///
     /// # Errors
-    /// Returns an error if `ℓ ≥ k` or if the load is at least 1.
+    /// Returns an error for 0 servers, a threshold ≥ `servers`, invalid rates, or a load ≥ 1.
     pub fn new(
         servers: usize,
         threshold: usize,
@@ -47,7 +48,13 @@ impl MsfqQueue {
             heavy,
         };
         let load = queue.load();
-        let why = if threshold >= servers {
+        let is_valid = |own: &OneOrAllType| own.arrival_rate >= 0.0 && own.service_rate > 0.0;
+        let why = if servers == 0 {
+            "the number of servers is 0, expected at least 1".into()
+        } else if let Some(own) = [light, heavy].iter().find(|own| !is_valid(own)) {
+            let (arrivals, service) = (own.arrival_rate, own.service_rate);
+            format!("a type has λ = {arrivals} and μ = {service}, expected λ ≥ 0 and μ > 0")
+        } else if threshold >= servers {
             let most = servers - 1;
             format!("the threshold ℓ is {threshold}, expected 0 to {most}")
         } else if load < 1.0 {
@@ -58,7 +65,7 @@ impl MsfqQueue {
         Err(MsfqError(why))
     }
 
-    /// Returns the load `λ₁/(kμ₁) + λ_k/μ_k`.
+    /// Returns the load `λ₁/(kμ₁) + λ_k/μ_k`. The index is the number of servers that a job needs.
     pub fn load(&self) -> f64 {
         self.light.offered() / self.servers as f64 + self.heavy.offered()
     }

@@ -278,12 +278,23 @@ fn rejects_unsolvable_systems() {
     let new = |k, l, light, heavy| MsfqQueue::new(k, l, stream(light, 1.0), stream(heavy, 1.0));
     let threshold = new(4, 4, 1.0, 0.5).unwrap_err();
     let unstable = new(4, 0, 2.0, 0.5).unwrap_err();
+    let no_servers = new(0, 0, 1.0, 0.5).unwrap_err();
+    let negative = new(4, 0, -1.0, 0.5).unwrap_err();
+    let not_a_number = new(4, 0, 1.0, f64::NAN).unwrap_err();
+    let no_service = MsfqQueue::new(4, 0, stream(1.0, -0.0), stream(0.5, 1.0)).unwrap_err();
     let large = queue(2000, 0, [100.0, 0.5]).means().unwrap_err();
     let close = new(2, 0, 1.0, 0.499999).unwrap().means().unwrap_err();
     let long = queue(1024, 0, [1000.0, 0.01]).means().unwrap_err();
     for (why, words) in [
         (threshold, "the threshold ℓ is 4, expected 0 to 3"),
         (unstable, "the load is 1, expected less than 1"),
+        (
+            no_servers,
+            "the number of servers is 0, expected at least 1",
+        ),
+        (negative, "λ = -1 and μ = 1, expected λ ≥ 0 and μ > 0"),
+        (not_a_number, "λ = NaN and μ = 1, expected"),
+        (no_service, "λ = 1 and μ = -0, expected"),
         (large, "2000 light jobs run at once"),
         (close, "takes too many steps"),
         (long, "too few digits"),

@@ -44,7 +44,7 @@ fn options() -> Options {
     Options {
         events: 2_000_000,
         seed: 1,
-        knobs: None,
+        parameters: None,
         interrupt: Arc::default(),
     }
 }

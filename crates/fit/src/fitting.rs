@@ -4,7 +4,6 @@ use super::arrivals::{BatchStatistics, common, kappa, modulated};
 use super::jobs::{Jobs, NO_LIMIT, observed};
 use super::levels::levels;
 use super::limits::{self, LimitGroup};
-use super::predicted;
 use super::report::{
     CandidateTypes, Fit, FitError, FitOptions, FittedArrivals, FittedType, Report, short,
 };
@@ -30,6 +29,8 @@ const SEEN: f64 = 4.0;
 const MAX_WINDOWS: u64 = 1 << 16;
 /// If a type is rarer than changes of the rate by this factor, its rate is not modulated.
 const UNSEEN: f64 = 5e3;
+/// The maximum number of jobs of a log that are replayed.
+pub const MAX_REPLAYED_JOBS: usize = 100_000;
 
 pub(crate) struct Fitting<'a> {
     jobs: &'a Jobs<'a>,
@@ -64,7 +65,7 @@ impl<'a> Fitting<'a> {
             };
             let mut sizes = jobs.sizes(own());
             // If too few of the jobs are recent, all jobs have the same weight.
-            if sizes.effective < ENOUGH as f64 {
+            if sizes.effective_sample_size < ENOUGH as f64 {
                 sizes = Sizes::of(own().map(|job| observed(job, 1.0)));
             }
             let demand = by_demand.demands[group.demand_type].clone();
@@ -74,7 +75,7 @@ impl<'a> Fitting<'a> {
             Type {
                 limit: class.map(|class| f64::from(*class).exp2() / jobs.per_second as f64),
                 rate: jobs.rate(own()),
-                work: (share * sizes.mean(), share * share * sizes.square()),
+                work: (share * sizes.mean(), share * share * sizes.second_moment()),
                 group,
                 demand,
                 sizes,
@@ -178,7 +179,7 @@ impl<'a> Fitting<'a> {
             workload,
             report,
             other,
-            log: is_whole.then(|| jobs.log(predicted::MOST)),
+            log: is_whole.then(|| jobs.log(MAX_REPLAYED_JOBS)),
         })
     }
 
@@ -274,7 +275,7 @@ impl<'a> Fitting<'a> {
                 mean: own.sizes.mean() / self.jobs.per_second as f64,
                 scv: own.sizes.scv(),
                 scv_kept: size.scv(),
-                longest_hundredth: own.sizes.longest_hundredth(),
+                longest_hundredth: own.sizes.work_share_of_longest_percent(),
                 work: work(own) / total,
                 law: size.name(),
             }

@@ -29,8 +29,8 @@ pub(crate) struct Jobs<'a> {
     pub used: Vec<f64>,
 }
 
-/// The largest ratio of weights, as a power of two.
-const MAX_DOUBLINGS: f64 = 900.0;
+/// The largest ratio of weights, as a power of two. The squares of the weights must not overflow.
+const MAX_DOUBLINGS: f64 = 450.0;
 pub(crate) const NO_LIMIT: u8 = u8::MAX;
 
 pub(crate) fn observed(job: &TraceJob, weight: f64) -> Observation {

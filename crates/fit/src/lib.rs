@@ -1,19 +1,20 @@
-//! This crate creates a workload from the log of a cluster: it finds the job types, and fits a size
-//! distribution and an arrival process to each of them.
+//! This crate creates a workload from the log of a cluster: it finds the job types, fits a size
+//! distribution to each of them, and fits the arrivals of each type or of all types together.
 //!
-//! - The function [`fit`] reads a [`Trace`] into memory, which takes 72 bytes for each job, and
-//!   returns a [`Fit`]. The [`FitOptions`] limit the number of types.
+//! - The function [`fit`] reads a [`Trace`] into memory, which takes about 80 bytes for each job,
+//!   and returns a [`Fit`]. The [`FitOptions`] limit the number of types.
 //! - A [`Fit`] contains the workload and a [`Report`] with the evidence for it.
 //! - The function [`predict`] simulates some rules on the workload, and compares the results with
 //!   replays of the log.
 //!
-//! The jobs with demand v arrive with rate `N_v/T`, where `N_v` is their number and T is the time
-//! from the first submission to the last. If `S_v` is the sum of their sizes and no capacity is
-//! lost by packing, the load is `ρ̄ = max_r Σ_v S_v v_r/(T P_r)`. Demands are merged into the
-//! smallest number of types whose load is near ρ̄ (`merge`, `types`). The size distributions are
-//! empirical (`sizes`). Arrivals are Poisson processes, unless the *work* of the jobs varies more
-//! (`dispersion`); then the rates switch between two states (H. Heffes, D. M. Lucantoni, IEEE
-//! Journal on Selected Areas in Communications 4(6), 1986).
+//! The jobs with demand vector v arrive with rate `N_v/T`, where `N_v` is their number and T is the
+//! time to the last submission from the first, or from the start of a log with earlier jobs. If
+//! `S_v` is the sum of their sizes, `P_r` the capacity of resource r, and no capacity is lost by
+//! packing, the load is `ρ̄ = max_r Σ_v S_v v_r/(T P_r)`. Demands are merged into the smallest
+//! number of types whose load is near ρ̄ (`merge`, `types`). Size distributions are empirical if
+//! there are enough jobs (`sizes`). The rates are constant, unless the *work* varies more than with
+//! constant rates (`dispersion`); then they switch between two states (H. Heffes, D. M. Lucantoni,
+//! IEEE Journal on Selected Areas in Communications 4(6), 1986), or up to four in [`Fit::other`].
 //!
 //! ```
 //! use synth_fit::{FitOptions, FittedArrivals, fit};
@@ -48,7 +49,8 @@ mod tests;
 mod types;
 
 pub use dispersion::{Dispersion, Drift, RateModulation};
-pub use predicted::{MOST as MOST_REPLAYED, predict};
+pub use fitting::MAX_REPLAYED_JOBS;
+pub use predicted::predict;
 pub use report::{
     CandidateTypes, Fit, FitError, FitListener, FitOptions, FittedArrivals, FittedType, Prediction,
     Report,
@@ -59,18 +61,18 @@ use jobs::Jobs;
 use synth_traces::trace::Trace;
 use types::Search;
 
-const DOUBLING_TIME: f64 = 14.0 * 86_400.0;
+const WEIGHT_DOUBLING_SECONDS: f64 = 14.0 * 86_400.0;
 
 /// Fits a workload to a trace. The `listener` gets messages and returns whether to continue.
 ///
 /// # Errors
-/// Returns an error if the trace cannot be read or has no rates, or if there is no valid workload.
+/// This fails for an unreadable trace, a single arrival time, no valid workload, or an interrupt.
 pub fn fit(
     trace: &mut Trace,
     options: &FitOptions,
     listener: FitListener<'_>,
 ) -> Result<Fit, FitError> {
-    let doubles = options.kept_types.as_ref().map(|_| DOUBLING_TIME);
+    let doubles = options.kept_types.as_ref().map(|_| WEIGHT_DOUBLING_SECONDS);
     let jobs = Jobs::read(trace, options.by_limit, doubles, listener)?;
     let search = Search::new(&jobs, options.max_types);
     let (types, tried) = match &options.kept_types {
@@ -81,7 +83,7 @@ pub fn fit(
             (types.ok_or(FitError::Jobs(none.into()))?, Vec::new())
         }
         None => search.types(options.max_types, options.rounding_loss, |count| {
-            listener(&format!("solving the optimization for {count} types"));
+            listener(&format!("solving the optimization for {count} types"))
         })?,
     };
     Fitting::new(&jobs, types, options).conclude(tried)

@@ -10,16 +10,14 @@ use synth_traces::replay::{
     replay_workload, visits,
 };
 
-/// The first rule never waits for large jobs, and the second uses the sizes to backfill.
+/// The first one that supports the jobs also selects the arrivals; it waits least for large jobs.
 const RULES: [&str; 3] = ["first-fit", "easy-backfill", "fcfs"];
-/// The maximum number of jobs of a log that are replayed.
-pub const MOST: usize = 100_000;
 const EVENTS: u64 = 4_000_000;
 const PRECISION: f64 = 0.01;
 
-/// Compares the workload with its log for each of the rules, unless its load is at least 1 or
-/// recent jobs have more weight. If the waits under the first rule differ, an [other](Fit::other)
-/// arrival process is selected if its waits are closer.
+/// Adds a [`Prediction`] for each rule that supports the jobs, unless there is no log (recent jobs
+/// have more weight) or the load is at least 1. If the waits under the first such rule differ or
+/// have not converged, the [other](Fit::other) arrivals are selected if their waits are closer.
 ///
 /// # Errors
 /// Returns an error if it is interrupted by the listener.
@@ -36,27 +34,27 @@ pub fn predict(mut fit: Fit, listener: FitListener<'_>) -> Result<Fit, FitError>
         let Some(replayed) = replayed(&log, rule, listener)? else {
             continue;
         };
-        let mut of = |fleet: &Fleet| {
+        let mut predict_rule = |fleet: &Fleet| {
             Ok::<_, FitError>(Prediction {
                 rule,
                 replayed,
                 simulated: simulated(fleet, rule, listener)?,
             })
         };
-        let mut own = of(&fit.workload)?;
-        let is_off = own.differs_by(NOTICED) || own.simulated.is_none();
+        let mut fitted = predict_rule(&fit.workload)?;
+        let is_off = fitted.differs_by(NOTICED) || fitted.simulated.is_none();
         if let Some((fleet, arrivals)) = other.take().filter(|_| is_off) {
-            let levels = of(&fleet)?;
-            if levels.distance() < own.distance() {
-                (fit.workload, fit.report.arrivals, own) = (fleet, arrivals, levels);
+            let with_other = predict_rule(&fleet)?;
+            if with_other.distance() < fitted.distance() {
+                (fit.workload, fit.report.arrivals, fitted) = (fleet, arrivals, with_other);
             }
         }
-        fit.report.predicted.push(own);
+        fit.report.predicted.push(fitted);
     }
     Ok(fit)
 }
 
-/// Returns the mean wait and response time of the log under a rule, if it supports the jobs.
+/// Returns the mean wait and response time in the middle of the log under a rule that supports it.
 fn replayed(
     log: &Log,
     rule: &str,

@@ -68,7 +68,7 @@ pub struct Report {
     pub servers: String,
     /// How the lines of the trace were used.
     pub lines: Account,
-    /// Time from the first submission to the last \[s\].
+    /// Time from the beginning of the log, or its first submission, to the last submission \[s\].
     pub span: f64,
     /// The number of jobs that arrived.
     pub arrived: u64,
@@ -138,7 +138,7 @@ pub struct FittedType {
 pub struct Prediction {
     /// The rule.
     pub rule: &'static str,
-    /// The mean wait and the mean response time if the jobs of the log are replayed.
+    /// The mean wait and the mean response time in the middle 96 % of the log, which is replayed.
     pub replayed: [f64; 2],
     /// The same values for the simulation of the workload. `None` if the run did not converge.
     pub simulated: Option<[Estimate; 2]>,

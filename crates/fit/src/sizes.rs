@@ -1,6 +1,6 @@
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Observation {
-    /// The size of a job \[ticks\], or the part of it that is known.
+    /// The size of a job \[ticks\], or if it is censored, the part of it that was observed.
     pub size: u64,
     pub weight: f64,
     pub censored: bool,
@@ -8,11 +8,10 @@ pub(crate) struct Observation {
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Sizes {
-    /// The sizes \[ticks\] in ascending order, with probabilities > 0 that sum to 1.
+    /// The sizes \[ticks\] in ascending order (the last two can be equal), with probabilities > 0.
     pub atoms: Vec<(f64, f64)>,
     pub count: u64,
-    /// The number of equal weights that give the same information, `(Σ w)²/Σ w²`.
-    pub effective: f64,
+    pub effective_sample_size: f64,
 }
 
 impl Sizes {
@@ -21,32 +20,35 @@ impl Sizes {
         let mut sizes: Vec<Observation> = sizes.collect();
         sizes.sort_by_key(|own| own.size);
         let weights = || sizes.iter().map(|own| own.weight);
-        let mut at_risk: f64 = weights().sum();
-        let effective = at_risk.powi(2) / weights().map(|w| w * w).sum::<f64>();
-        let (mut left, mut atoms) = (1.0, Vec::new());
-        let mut equal = sizes.chunk_by(|a, b| a.size == b.size).peekable();
-        while let Some(same) = equal.next() {
+        let effective = weights().sum::<f64>().powi(2) / weights().map(|w| w * w).sum::<f64>();
+        // This starts with the longest jobs, because a difference of sums would lose small weights.
+        let mut at_risk = 0.0;
+        let equal = sizes.chunk_by(|a, b| a.size == b.size).rev().map(|same| {
             let sum = |censored| {
                 let own = same.iter().filter(|own| own.censored == censored);
                 own.map(|own| own.weight).sum::<f64>()
             };
-            let [ends, cuts] = [false, true].map(sum);
-            let size = same[0].size as f64;
-            if ends > 0.0 {
-                let ended = left * ends / at_risk;
-                atoms.push((size, ended));
-                left -= ended;
+            let [ended_weight, censored_weight] = [false, true].map(sum);
+            at_risk += ended_weight + censored_weight;
+            (same[0].size, ended_weight, censored_weight, at_risk)
+        });
+        let mut descending: Vec<_> = equal.collect();
+        let (mut survival, mut atoms) = (1.0, Vec::new());
+        while let Some((size, ended_weight, censored_weight, at_risk)) = descending.pop() {
+            let probability = survival * ended_weight / at_risk;
+            if probability > 0.0 {
+                atoms.push((size as f64, probability));
+                survival -= probability;
             }
-            at_risk -= ends + cuts;
-            if cuts > 0.0 && equal.peek().is_none() {
+            if censored_weight > 0.0 && survival > 0.0 && descending.is_empty() {
                 // The longest jobs are assumed to end at this time if they are censored.
-                atoms.push((size, left));
+                atoms.push((size as f64, survival));
             }
         }
         Sizes {
             atoms,
             count: sizes.len() as u64,
-            effective,
+            effective_sample_size: effective,
         }
     }
 
@@ -54,15 +56,15 @@ impl Sizes {
         self.moment(|x| x)
     }
 
-    pub(crate) fn square(&self) -> f64 {
+    pub(crate) fn second_moment(&self) -> f64 {
         self.moment(|x| x * x)
     }
 
     pub(crate) fn scv(&self) -> f64 {
-        (self.square() / self.mean().powi(2) - 1.0).max(0.0)
+        (self.second_moment() / self.mean().powi(2) - 1.0).max(0.0)
     }
 
-    pub(crate) fn longest_hundredth(&self) -> f64 {
+    pub(crate) fn work_share_of_longest_percent(&self) -> f64 {
         let (mut left, mut work) = (0.01, 0.0);
         for (size, weight) in self.atoms.iter().rev() {
             let taken = weight.min(left);
@@ -76,7 +78,7 @@ impl Sizes {
         self.atoms.iter().map(|(x, weight)| of(*x) * weight).sum()
     }
 
-    /// Splits the jobs in ascending order into equal parts, and returns their means.
+    /// Splits the sizes into `count` parts of equal probability, and returns the mean of each.
     pub(crate) fn parts(&self, count: usize) -> Vec<f64> {
         let width = 1.0 / count as f64;
         let mut atoms = self.atoms.iter().copied();
@@ -92,6 +94,7 @@ impl Sizes {
                     return sum / width;
                 }
                 let Some(next) = atoms.next() else {
+                    // Because of rounding errors, the last size fills the rest.
                     return (sum + need * atom.0) / width;
                 };
                 atom = next;
@@ -136,11 +139,25 @@ mod tests {
     }
 
     #[test]
+    fn a_small_weight_next_to_a_large_one_is_kept_or_omitted() {
+        let sizes = sizes(&[1, 2, 3], |size| {
+            [f64::exp2(55.0), 1.0, 1.0][size as usize - 1]
+        });
+        let probabilities = || sizes.atoms.iter().map(|(_, probability)| *probability);
+        assert!(
+            probabilities().all(|probability| probability > 0.0),
+            "{sizes:?}"
+        );
+        assert_eq!(probabilities().sum::<f64>(), 1.0);
+        assert_eq!(sizes.mean(), 1.0);
+    }
+
+    #[test]
     fn integer_weights_equal_repeated_jobs() {
         let weighted = sizes(&[1, 5, 9], |size| [3.0, 1.0, 2.0][size as usize / 4]);
         let same = sizes(&[1, 1, 1, 5, 9, 9], |_| 1.0);
         assert_eq!(weighted.atoms, same.atoms);
-        assert!((weighted.effective - 36.0 / 14.0).abs() < 1e-12);
+        assert!((weighted.effective_sample_size - 36.0 / 14.0).abs() < 1e-12);
         assert!((sizes(&[1, 5, 9], |_| 1.0).mean() - 5.0).abs() < 1e-12);
     }
 
@@ -156,6 +173,6 @@ mod tests {
         for (found, size) in sizes.parts(5).into_iter().zip([1.0, 2.0, 3.0, 10.0, 84.0]) {
             assert!((found - size).abs() < 1e-12, "{found}");
         }
-        assert!((sizes.longest_hundredth() - 0.01 * 84.0 / 20.0).abs() < 1e-12);
+        assert!((sizes.work_share_of_longest_percent() - 0.01 * 84.0 / 20.0).abs() < 1e-12);
     }
 }

@@ -23,6 +23,14 @@ fn plain() -> FitOptions {
 }
 
 fn fitted(rows: &[Row], options: &FitOptions) -> Result<Fit, FitError> {
+    fitted_with(rows, options, &mut |_| true)
+}
+
+fn fitted_with(
+    rows: &[Row],
+    options: &FitOptions,
+    listener: FitListener<'_>,
+) -> Result<Fit, FitError> {
     let mut file = tempfile::NamedTempFile::new().unwrap();
     let mut out = BufWriter::new(file.as_file_mut());
     writeln!(out, "time,size,cpu,batch,limit").unwrap();
@@ -40,7 +48,7 @@ fn fitted(rows: &[Row], options: &FitOptions) -> Result<Fit, FitError> {
         ..trace::ReadOptions::default()
     };
     let source = Source::named(file.path());
-    fit(&mut Trace::open(&source, &reading)?, options, &mut |_| true)
+    fit(&mut Trace::open(&source, &reading)?, options, listener)
 }
 
 fn server(fit: &Fit) -> &Workload {
@@ -251,6 +259,13 @@ fn rejects_a_trace_without_rates() {
         fitted(&[], &plain()),
         Err(FitError::Trace(TraceError::Refused(_)))
     ));
+}
+
+#[test]
+fn the_search_for_types_can_be_interrupted() {
+    let continues = &mut |message: &str| !message.starts_with("solving");
+    let fit = fitted_with(&poisson(100), &plain(), continues);
+    assert!(matches!(fit, Err(FitError::Interrupted)));
 }
 
 #[test]

@@ -48,7 +48,7 @@ impl<'a> Search<'a> {
         &self,
         most: usize,
         loss: f64,
-        mut listener: impl FnMut(usize),
+        mut listener: impl FnMut(usize) -> bool,
     ) -> Result<(Types, Vec<CandidateTypes>), FitError> {
         let occurring = self.jobs.vectors.iter().filter(|vector| vector.busy > 0.0);
         let occurring = occurring.count();
@@ -56,7 +56,9 @@ impl<'a> Search<'a> {
         let mut tried: BTreeMap<usize, Types> = BTreeMap::new();
         let mut load_of = |count: usize, tried: &mut BTreeMap<usize, Types>| {
             if let Entry::Vacant(entry) = tried.entry(count) {
-                listener(count);
+                if !listener(count) {
+                    return Err(FitError::Interrupted);
+                }
                 entry.insert(self.of(count)?);
             }
             Ok::<f64, FitError>(tried[&count].load.0)

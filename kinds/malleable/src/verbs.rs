@@ -99,10 +99,10 @@ impl Kind for Malleable {
         args: &SynthesisArgs,
         caller: &mut Caller<'_>,
     ) -> VerbResult<SynthesisAnswer<Self>> {
-        let knobs = args.urgency.zip(args.background);
+        let parameters = args.urgency.zip(args.background);
         let stream = match workload {
             Workload::Stream(stream) => stream,
-            Workload::Pool(_) if knobs.is_some() => {
+            Workload::Pool(_) if parameters.is_some() => {
                 return refuse(
                     "--urgency and --background apply only to jobs that arrive, but here all jobs are present at the start: leave them out",
                 );
@@ -120,7 +120,7 @@ impl Kind for Malleable {
         let options = Options {
             events: args.work,
             seed: args.seed,
-            knobs: knobs.map(|(urgency, background)| Online {
+            parameters: parameters.map(|(urgency, background)| Online {
                 urgency,
                 background,
             }),

@@ -1,6 +1,6 @@
 use itertools::Itertools as _;
 
-use crate::multiresource::fit::{Drift, MOST_REPLAYED, Prediction, Report as Fit};
+use crate::multiresource::fit::{Drift, MAX_REPLAYED_JOBS, Prediction, Report as Fit};
 use crate::report::{Report, Section, counted, length, number, percent};
 use synth_advice::verbs::account_of;
 use synth_verb::table;
@@ -85,9 +85,9 @@ fn predicted(fit: &Fit) -> Section {
         "workload [s]" => own.simulated.map(|of| of[1]),
         "ratio [1]" => ratio(own, 1),
     });
-    match fit.arrived as usize > MOST_REPLAYED {
+    match fit.arrived as usize > MAX_REPLAYED_JOBS {
         true => section.note(format!(
-            "Only the first {MOST_REPLAYED} jobs of the log are used for the replays."
+            "Only the first {MAX_REPLAYED_JOBS} jobs of the log are used for the replays."
         )),
         false => section,
     }

@@ -3,7 +3,7 @@ use std::collections::HashSet;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Findings, Of, Quantity};
+use super::{Findings, Quantity, SubjectKind};
 
 /// A number that is reported about the policy, and the method that was used to derive it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -113,25 +113,25 @@ impl<Q: Quantity> Claim<Q> {
 
     /// Checks that the subject exists and is allowed for the quantity, and returns `true` if it is.
     pub fn check_subject(&self, known: &KnownNames<'_>, findings: &mut Findings) -> bool {
-        let of = self.quantity.row().of;
-        let subject = self.subject();
+        let (defined, subject) = (self.quantity.row().subjects, self.subject());
+        use SubjectKind::{Batch, Job, Type};
         let keys = [
-            ("type", "job type", subject.job_type, known.types, Of::Type),
-            ("job", "job", subject.job, known.jobs, Of::Job),
-            ("batch", "batch", subject.batch, known.batches, Of::Batch),
+            ("type", "job type", subject.job_type, known.types, Type),
+            ("job", "job", subject.job, known.jobs, Job),
+            ("batch", "batch", subject.batch, known.batches, Batch),
         ];
         let named = keys.iter().filter(|(_, _, name, ..)| name.is_some());
         if named.count() > 1 {
             let message = "names more than one of type, job and batch, expected one";
             findings.add("", message);
         }
-        for (key, what, name, names, about) in keys {
+        for (key, what, name, names, kind) in keys {
             let expected = match name {
-                Some(_) if !of.contains(&about) => {
+                Some(_) if !defined.contains(&kind) => {
                     format!("none: the quantity is not defined for a {what}")
                 }
                 Some(name) if names.contains(&name) => continue,
-                None if of != [about] => continue,
+                None if defined != [kind] => continue,
                 _ => format!("the name of a {what}"),
             };
             let found = name.map_or("absent".into(), |name| format!("`{name}`"));

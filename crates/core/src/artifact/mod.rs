@@ -16,7 +16,7 @@ pub use claim::{
 };
 pub use finding::{Examined, Finding, Findings, Grounds};
 pub use finding::{is_close, nonnegative, positive, sums_to_one, written};
-pub use quantity::{Accuracy, Method, Of, Quantity, QuantityRow, Side, Unit, quantities};
+pub use quantity::{Accuracy, Method, Quantity, QuantityRow, Side, SubjectKind, Unit, quantities};
 pub use read::{ArtifactError, Checked, parse, read_shape, read_text};
 pub use seal::Changes;
 
@@ -198,7 +198,7 @@ impl<K: Content> Artifact<K> {
     pub fn to_json(&self) -> Written {
         let sealed = self.clone().sealed();
         let pretty = harmless(K::pretty(&sealed)?);
-        Ok(seal::flat_arrays(&pretty) + "\n")
+        Ok(seal::flat_arrays_on_one_line(&pretty) + "\n")
     }
 
     /// Returns the JSON Schema of the artifact.

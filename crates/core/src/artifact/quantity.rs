@@ -3,7 +3,7 @@ use std::hash::Hash;
 
 use crate::document::Stored;
 
-/// The methods that derive claims. Their assumptions are in [`HoldsFor`](super::HoldsFor).
+/// A method that derives [claims](super::Claim), with its [assumptions](super::HoldsFor).
 pub trait Method: Stored + Copy + Eq {
     /// Returns the accuracy of a number that was derived by this method if its assumptions are met.
     fn accuracy(self) -> Accuracy;
@@ -22,13 +22,13 @@ pub enum Accuracy {
     Approximation,
 }
 
-/// The quantities that claims can be about. It is implemented by `quantities!`.
+/// The enum of all quantities of a kind of workload; implement it with `quantities!`.
 pub trait Quantity: Stored + Copy + Eq + Hash + 'static {
     /// The methods that are used to derive claims.
     type Method: Method;
     /// The conditions that are specific to the kind of workload.
     type Conditions: Stored + Default + Eq;
-    /// The type that defines how a quantity is measured in a simulation.
+    /// The way in which a quantity is measured in a simulation.
     type Measure: Copy + Debug + 'static;
 
     /// All quantities.
@@ -37,9 +37,9 @@ pub trait Quantity: Stored + Copy + Eq + Hash + 'static {
     /// Returns the properties of the quantity.
     fn row(self) -> &'static QuantityRow<Self::Measure>;
 
-    /// Returns the unit of the value if the workload has this unit of time.
+    /// Returns the unit of the value for a workload whose unit of time is `time`.
     fn unit(self, time: &str) -> String {
-        self.row().unit.of(time)
+        self.row().unit.text(time)
     }
 }
 
@@ -52,15 +52,15 @@ pub struct QuantityRow<M> {
     pub label: &'static str,
     /// The unit of the value.
     pub unit: Unit,
-    /// The subjects that the quantity is defined for. Each of them can be restricted to one server.
-    pub of: &'static [Of],
+    /// The subjects that the quantity is defined for. A claim can also name one server shape.
+    pub subjects: &'static [SubjectKind],
     /// The way in which the quantity is measured in a simulation.
     pub measure: M,
 }
 
-/// A subject that a quantity can be defined for.
+/// A kind of [`Subject`](super::Subject) that a quantity can be defined for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Of {
+pub enum SubjectKind {
     /// The whole policy.
     All,
     /// A job type.
@@ -88,7 +88,7 @@ pub enum Unit {
 
 impl Unit {
     /// Returns the text that is used for the unit in documents.
-    pub fn of(self, time: &str) -> String {
+    pub fn text(self, time: &str) -> String {
         match self {
             Unit::One => "1".into(),
             Unit::Jobs => "jobs".into(),
@@ -102,16 +102,16 @@ impl Unit {
 /// The relation between a claimed number and the true value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
-    /// It is equal to the true value.
+    /// The true value is equal to the claimed number.
     Equal,
-    /// It is a lower bound.
+    /// The true value is at least the claimed number.
     AtLeast,
-    /// It is an upper bound.
+    /// The true value is at most the claimed number.
     AtMost,
 }
 
-/// Defines an enum of quantities that implements [`Quantity`](crate::artifact::Quantity). A row has
-/// the fields of a [`QuantityRow`](crate::artifact::QuantityRow).
+/// Defines a [`Quantity`](crate::artifact::Quantity). The header names `Method`, `Conditions` and
+/// `Measure`. A row is the variant and the fields of [`QuantityRow`](crate::artifact::QuantityRow).
 #[macro_export]
 macro_rules! quantities {
     (
@@ -119,7 +119,7 @@ macro_rules! quantities {
         pub enum $Quantity:ident: $Method:ty, $Conditions:ty, $Measure:ty;
         $(
             $(#[$row:meta])*
-            $Variant:ident: $name:literal, $label:literal, $unit:ident, [$($of:ident),+], $measure:expr;
+            $Variant:ident: $name:literal, $label:literal, $unit:ident, [$($subject:ident),+], $measure:expr;
         )+
     ) => {
         $(#[$meta])*
@@ -141,7 +141,7 @@ macro_rules! quantities {
             const ALL: &'static [Self] = &[$($Quantity::$Variant),+];
 
             fn row(self) -> &'static $crate::artifact::QuantityRow<$Measure> {
-                use $crate::artifact::{Of, QuantityRow, Unit};
+                use $crate::artifact::{QuantityRow, SubjectKind, Unit};
                 match self {
                     $(
                         $Quantity::$Variant => const {
@@ -149,7 +149,7 @@ macro_rules! quantities {
                                 name: $name,
                                 label: $label,
                                 unit: Unit::$unit,
-                                of: &[$(Of::$of),+],
+                                subjects: &[$(SubjectKind::$subject),+],
                                 measure: $measure,
                             }
                         }

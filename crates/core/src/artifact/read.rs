@@ -143,7 +143,7 @@ impl<K: Content> Checked<K> {
             return Err(ArtifactError::OtherKind(format!("{name} is empty")));
         }
         let artifact: Artifact<K> = parse(text, name)?;
-        let finding = artifact.change();
+        let finding = artifact.digest_mismatch();
         let changed = finding.is_some();
         let refused = finding.filter(|_| changes == Changes::Refused);
         let mut findings: Vec<Finding> = refused.into_iter().collect();

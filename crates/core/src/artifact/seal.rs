@@ -1,8 +1,7 @@
-//! The digest of a document detects files that were edited or truncated. It does not protect from
-//! an attacker, because anyone who can write the file can also write a digest. It is the digest of
-//! the canonical JSON without the digest field: without white space, with keys sorted by code
-//! point, and with the shortest text of each number. Therefore, indentation, the order of the keys,
-//! and `1` instead of `1.0` do not change it.
+//! The digest of a document detects files whose values were edited, but no attacks, because anyone
+//! who can write the file can also write a digest. It is the digest of the canonical JSON without
+//! this field: without white space, with sorted keys, and with numbers as serde_json writes the
+//! typed field (a float 1 is `1.0`). So layout, order, and `1` instead of `1.0` do not change it.
 
 use super::{Artifact, Content, Finding};
 use crate::document::{canonical, digest};
@@ -21,41 +20,42 @@ impl<K: Content> Artifact<K> {
     /// Sets the digest of the current contents.
     pub fn sealed(mut self) -> Self {
         self.digest = None;
-        // This uses the text, because `Content::pretty` is only compiled once for each kind.
+        // `serde_json::to_value` would compile the serialization of each kind again.
         let value = K::pretty(&self).and_then(|text| serde_json::from_str(&text));
         let value = value.expect("an artifact is made of maps with keys of text");
         self.digest = Some(digest(&canonical(value)));
         self
     }
 
-    pub(super) fn change(&self) -> Option<Finding> {
-        let expected = self.clone().sealed().digest.unwrap_or_default();
-        let found = match &self.digest {
-            Some(found) if *found == expected => return None,
+    pub(super) fn digest_mismatch(&self) -> Option<Finding> {
+        let actual = self.clone().sealed().digest.unwrap_or_default();
+        let problem = match &self.digest {
+            Some(stored) if *stored == actual => return None,
             Some(_) => format!(
-                "the file was changed after it was written: the digest of its contents is {expected}"
+                "the file was changed after it was written: the digest of its contents is {actual}"
             ),
             None => {
                 "absent: the file was changed after it was written, or not written by synth".into()
             }
         };
         let message = format!(
-            "{found}; synthesize the policy again, or accept the file with --accept-changes"
+            "{problem}; synthesize the policy again, or accept the file with --accept-changes"
         );
         let path = "digest".into();
         Some(Finding { path, message })
     }
 }
 
-pub(super) fn flat_arrays(pretty: &str) -> String {
+/// Writes each array without nested arrays or objects on one line of this indented JSON.
+pub(super) fn flat_arrays_on_one_line(pretty: &str) -> String {
     let mut text = String::with_capacity(pretty.len());
     let mut rest = pretty;
     while let Some(start) = find_outside_strings(rest, "[") {
         let (before, array) = rest.split_at(start + 1);
         text.push_str(before);
         rest = array;
-        let end = find_outside_strings(array, "[{]").unwrap_or(0);
-        if array[end..].starts_with(']') {
+        let end = find_outside_strings(array, "[{]");
+        if let Some(end) = end.filter(|end| array[*end..].starts_with(']')) {
             let values: Vec<&str> = array[..end].lines().map(str::trim).collect();
             text.push_str(values.join(" ").trim());
             rest = &array[end..];
@@ -85,7 +85,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn digest_is_independent_of_layout() {
+    fn canonical_json_sorts_keys_and_drops_white_space() {
         let value = json!({"b": [1, 2.50, 1e-9, {}], "a": {"ü\n": null, "a b": "x\"y"}, "c": []});
         assert_eq!(
             canonical(value),
@@ -98,7 +98,7 @@ mod tests {
         let value = serde_json::json!({
             "w": [[1, 2], [3.5, 4]], "empty": [], "objects": [{"a": ["x]\"[", "{"]}], "s": "[1,\n2]"
         });
-        let flat = flat_arrays(&serde_json::to_string_pretty(&value).unwrap());
+        let flat = flat_arrays_on_one_line(&serde_json::to_string_pretty(&value).unwrap());
         assert_eq!(
             serde_json::from_str::<serde_json::Value>(&flat).unwrap(),
             value

@@ -6,24 +6,25 @@ use itertools::Itertools;
 use num_rational::BigRational;
 use num_traits::ToPrimitive;
 
-use super::BoundError;
+use super::{BoundError, CertificateError};
 use synth_multiresource::artifact::Objective;
 use synth_multiresource::bound::{BoundCertificate, Layout, TypeRates, exact_costs, pooled};
 use synth_multiresource::workload::Fleet;
 
-/// The margin of each condition. It exceeds the solver's tolerance, so that a solution is a proof.
+/// The margin of all conditions except (drift) at a corner, relative to the least cost. It exceeds
+/// the solver's tolerance, so that a solution is a proof.
 const MARGIN: f64 = 1e-6;
 
-/// With preemption, conditions are added as needed in several rounds, up to `MANY` times as many as
-/// rows. If the unit of time is the mean size, no unknown is further than `FAR` from 0.
+/// With preemption, the number of candidate conditions for each row of the limit.
 const MANY: usize = 5;
-const ROUNDS: usize = 100;
+const MAX_ROUNDS: usize = 100;
+/// In these rounds, the program could be unbounded, so each coefficient of V is limited to ± `FAR`.
 const FAR: f64 = 1e6;
 
-/// If the solver fails, the program is divided by this factor.
+/// If the solver or the check of its solution fails, the limit of rows is divided by this.
 const SMALLER: usize = 4;
 
-/// Returns the bound and its proof, from a linear program of at most `rows` rows.
+/// Returns the bound by a function V (see [`synth_multiresource::bound`]), and its proof.
 pub(super) fn by_cells(
     fleet: &Fleet,
     objective: Objective,
@@ -31,8 +32,8 @@ pub(super) fn by_cells(
     mut rows: usize,
 ) -> Result<(f64, BoundCertificate), BoundError> {
     let (costs, rates) = exact_costs(fleet, objective)?;
-    let schedules = pooled(fleet, BoundCertificate::MAX_SCHEDULES);
-    let schedules = schedules.ok_or(BoundError::Large(rows))?;
+    let most = BoundCertificate::MAX_SCHEDULES;
+    let schedules = pooled(fleet, most).ok_or(CertificateError::Schedules(most))?;
     let mut layout = refined(fleet, &schedules, preempts, rows)?;
     loop {
         let found = solve(&layout, &costs, &rates, rows);
@@ -40,38 +41,41 @@ pub(super) fn by_cells(
             let certificate = BoundCertificate::rounded(preempts, layout.exact().to_vec(), &values);
             Ok((certificate.check(fleet, objective)?, certificate))
         });
+        if proved.is_ok() {
+            return proved;
+        }
         rows /= SMALLER;
         match refined(fleet, &schedules, preempts, rows) {
-            Ok(smaller) if proved.is_err() => layout = smaller,
-            _ => return proved,
+            Ok(smaller) => layout = smaller,
+            Err(_) => return proved,
         }
     }
 }
 
-/// Returns the layout with as many cells as the rows allow. The largest jobs are refined first.
+/// Returns the layout with the most cells. In each round, each type gets one more exact count.
 fn refined(
     fleet: &Fleet,
     schedules: &[Vec<u32>],
     preempts: bool,
-    most: usize,
+    max_rows: usize,
 ) -> Result<Layout, BoundError> {
     let k = fleet.types().len();
-    let layout = |exact: Vec<u32>| Layout::new(schedules.to_vec(), exact, preempts);
+    let layout = |exact_counts: Vec<u32>| Layout::new(schedules.to_vec(), exact_counts, preempts);
     let fits = |layout: &Layout| {
-        let (most, is_small) = match preempts {
-            true => (MANY * most, layout.unknowns() <= most / 10),
-            false => (most, true),
+        let (limit, is_small) = match preempts {
+            true => (MANY * max_rows, layout.unknowns() <= max_rows / 10),
+            false => (max_rows, true),
         };
-        let mut rows = 0;
+        let mut count = 0;
         layout.each_row(|_| {
-            rows += 1;
-            rows <= most
+            count += 1;
+            count <= limit
         });
-        is_small && rows <= most
+        is_small && count <= limit
     };
     let mut best = layout(vec![0; k]);
     if !fits(&best) {
-        return Err(BoundError::Large(most));
+        return Err(BoundError::Large(max_rows));
     }
     let shares = fleet.envelope().dominant_shares();
     let order = (0..k).sorted_by(|a, b| shares[*b].total_cmp(&shares[*a]));
@@ -79,9 +83,9 @@ fn refined(
     loop {
         let mut has_grown = false;
         for &i in &order {
-            let mut exact = best.exact().to_vec();
-            exact[i] += 1;
-            let larger = layout(exact);
+            let mut exact_counts = best.exact().to_vec();
+            exact_counts[i] += 1;
+            let larger = layout(exact_counts);
             if fits(&larger) {
                 (best, has_grown) = (larger, true);
             }
@@ -92,7 +96,7 @@ fn refined(
     }
 }
 
-/// Returns approximate unknowns of the best function. Inside, the unit of time is the mean size.
+/// Returns approximate coefficients of V with the largest bound. It uses the mean size as unit.
 fn solve(
     layout: &Layout,
     costs: &[BigRational],
@@ -127,7 +131,7 @@ struct Condition {
 }
 
 impl Condition {
-    fn missing(&self, bound: f64, values: &[f64]) -> f64 {
+    fn violation(&self, bound: f64, values: &[f64]) -> f64 {
         let sum: f64 = self.terms.iter().map(|(at, by)| values[*at] * by).sum();
         self.least - sum + if self.is_of_bound { bound } else { 0.0 }
     }
@@ -171,20 +175,22 @@ fn generated(
 ) -> Result<Vec<f64>, BoundError> {
     let step = conditions.len().div_ceil(rows / 4);
     let mut active: Vec<usize> = (0..conditions.len()).step_by(step).collect();
-    for _ in 0..ROUNDS {
+    for _ in 0..MAX_ROUNDS {
         let some: Vec<&Condition> = active.iter().map(|at| &conditions[*at]).collect();
         let (bound, values) = of_conditions(&some, unknowns, FAR)?;
-        let missing = conditions.iter().map(|own| own.missing(bound, &values));
-        let missing = missing.enumerate().filter(|(_, by)| *by > margin / 2.0);
-        let missing = missing.sorted_by(|a, b| b.1.total_cmp(&a.1)).collect_vec();
-        if missing.is_empty() {
+        let violations = conditions.iter().map(|own| own.violation(bound, &values));
+        let violations = violations.enumerate().filter(|(_, by)| *by > margin / 2.0);
+        let violations: Vec<_> = violations.sorted_by(|a, b| b.1.total_cmp(&a.1)).collect();
+        if violations.is_empty() {
             return Ok(values);
         }
-        active.extend(missing.iter().take(rows / 8).map(|(at, _)| *at));
+        active.extend(violations.iter().take(rows / 8).map(|(at, _)| *at));
         active.sort_unstable();
         active.dedup();
     }
-    Err(BoundError::Large(rows))
+    Err(BoundError::Solver(format!(
+        "no convergence in {MAX_ROUNDS} rounds"
+    )))
 }
 
 /// Maximizes the bound; returns it and the approximate unknowns, each at most `far` from 0.
@@ -206,7 +212,7 @@ fn of_conditions(
         terms.extend(own.is_of_bound.then_some((bound, -1.0)));
         program.add_row(own.least.., terms);
     }
-    let refused = |status| BoundError::Solver(format!("{status:?}"));
+    let refused = |status| BoundError::Solver(format!("HiGHS status: {status:?}"));
     let mut model = program.try_optimise(Sense::Maximise).map_err(refused)?;
     model.make_quiet();
     model.set_option("threads", 1);
@@ -219,7 +225,7 @@ fn of_conditions(
     let value = |column: Option<Col>| column.map_or(0.0, |column| solution[column]);
     let values: Vec<f64> = columns.into_iter().map(value).collect();
     if values.iter().any(|v| !v.is_finite()) {
-        return Err(BoundError::Solver(format!("{status:?}")));
+        return Err(BoundError::Solver(format!("HiGHS status: {status:?}")));
     }
     Ok((solution[bound], values))
 }

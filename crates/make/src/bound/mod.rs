@@ -13,11 +13,11 @@ use synth_multiresource::workload::{Fleet, JobType};
 /// The reason why there is no bound.
 #[derive(Debug, thiserror::Error)]
 pub enum BoundError {
-    /// The linear program has too many rows.
-    #[error("the linear program for the lower bound would have more than {0} rows")]
+    /// The linear program exceeds the limit of rows, which is 0 once there is no time left.
+    #[error("the linear program for the lower bound would exceed its size limit of {0} rows")]
     Large(usize),
-    /// HiGHS did not find a finite solution.
-    #[error("the linear program for the lower bound could not be solved (HiGHS status: {0})")]
+    /// HiGHS did not find a finite solution, or not all conditions are met after many rounds.
+    #[error("the linear program for the lower bound could not be solved ({0})")]
     Solver(String),
     /// The solution proves nothing, or the workload's distributions are not supported.
     #[error(transparent)]
@@ -30,7 +30,7 @@ pub enum BoundError {
 /// If a policy can know the sizes, or can preempt jobs whose remaining size is not known, then only
 /// the bound from prices and sizes is valid. Otherwise, the bound from prices competes, for
 /// exponential sizes and few schedules, with one from a function of the state, by a linear program
-/// with at most `rows` rows. Once `is_over` is `true`, only the prices of all types are tried.
+/// limited by `rows`. Once `is_over` is `true`, only the prices of all types are tried.
 ///
 /// # Errors
 /// Returns an error if the objective is a percentile or every method fails.

@@ -5,21 +5,20 @@ use super::{Event, Information, System};
 use crate::schedule::Packing;
 use crate::workload::Workload;
 
-/// The jobs that can pass a blocked job, the lead: the oldest job that fits and
-///
+/// Selects the next job that can pass a blocked job (the lead): the oldest job that fits, and that
 /// - also fits next to the capacity that is kept, or
-/// - has a mean size of at most `κ` times the remaining waiting time of the lead, as if all running
-///   jobs with at most this mean size had already left, so that short jobs do not extend the time
-///   that allows them to start. If limits are used, its limit must instead be at most `κ` times the
-///   time until the lead fits according to the limits of the running jobs.
+/// - has a mean size of at most `κ` (`let_in`) times the remaining waiting time of the lead, as if
+///   all jobs with at most this mean size had left, so that short jobs do not extend the time that
+///   allows them to start. With limits, its limit must instead be at most `κ` times the time until
+///   the lead fits according to the limits of the running jobs.
 #[derive(Clone, Debug)]
 pub(super) struct BackfillRule {
     pub let_in: f64,
     pub drains: DrainEstimator,
-    limits: Option<TypeOrderQueue>,
+    queue_by_limits: Option<TypeOrderQueue>,
     packed: PackedDemand,
-    empty: Vec<u64>,
-    used: Vec<u64>,
+    empty_server: Vec<u64>,
+    kept: Vec<u64>,
     free: Vec<u64>,
 }
 
@@ -27,39 +26,39 @@ impl BackfillRule {
     pub(super) fn new(let_in: f64, by_limits: bool, workload: &Workload) -> Self {
         let packing = Packing::new(workload);
         let packed = PackedDemand::new(&packing);
-        let empty: Vec<u64> = packed.empty(packing.capacity());
+        let empty_server: Vec<u64> = packed.empty(packing.capacity());
         let easy = Backfilling::easy(Estimates::Limits);
         BackfillRule {
             let_in,
             drains: DrainEstimator::new(workload),
-            limits: by_limits.then(|| TypeOrderQueue::new(&easy, workload, 1)),
-            used: empty.clone(),
+            queue_by_limits: by_limits.then(|| TypeOrderQueue::new(&easy, workload, 1)),
+            kept: empty_server.clone(),
             packed,
-            empty,
+            empty_server,
             free: Vec::new(),
         }
     }
 
     pub(super) fn knows(&self) -> Information {
-        let limits = self.limits.as_ref();
-        limits.map_or(Information::Means, Queue::knows)
+        let queue = self.queue_by_limits.as_ref();
+        queue.map_or(Information::Means, Queue::knows)
     }
 
     pub(super) fn look(&mut self, event: Event, system: &System) {
-        if let Some(jobs) = &mut self.limits {
+        if let Some(jobs) = &mut self.queue_by_limits {
             jobs.look(event, system);
         }
     }
 
     pub(super) fn take_over(&mut self, system: &System) {
-        if let Some(jobs) = &mut self.limits {
+        if let Some(jobs) = &mut self.queue_by_limits {
             jobs.running().forget();
             jobs.rebuild(system);
         }
     }
 
     pub(super) fn start(&mut self, i: usize, system: &mut System) {
-        match &mut self.limits {
+        match &mut self.queue_by_limits {
             Some(jobs) => jobs.start_first(i, &[0], system),
             None => system.start(i),
         }
@@ -72,24 +71,25 @@ impl BackfillRule {
     }
 
     pub(super) fn keep_nothing(&mut self) {
-        self.used.copy_from_slice(&self.empty);
+        self.kept.copy_from_slice(&self.empty_server);
     }
 
+    /// Keeps capacity for up to `jobs` jobs of type `i`. Returns for how many it was sufficient.
     pub(super) fn keep(&mut self, i: usize, jobs: u64) -> u32 {
-        let count = self.packed.most(&self.used, i, jobs);
-        self.packed.take(&mut self.used, i, count);
+        let count = self.packed.most(&self.kept, i, jobs);
+        self.packed.take(&mut self.kept, i, count);
         count as u32
     }
 
-    /// Starts the oldest job that can pass the next job of type `lead`, if all running jobs except
-    /// `staying` leave. Returns `false` if there is no such job.
+    /// Starts the oldest job that can pass the next job of type `lead`, or returns `false`. Without
+    /// limits, the wait of the lead is computed as if only the jobs outside `staying` leave.
     pub(super) fn start_one_past(
         &mut self,
         lead: usize,
         staying: &[u32],
         system: &mut System,
     ) -> bool {
-        let within = self.limits.as_mut().map_or(0.0, |jobs| {
+        let within = self.queue_by_limits.as_mut().map_or(0.0, |jobs| {
             let running = jobs.running();
             let until = running.earliest_fit(lead, 0, &mut self.free, system);
             self.let_in * (until - system.now())
@@ -102,9 +102,9 @@ impl BackfillRule {
             if oldest.is_some_and(|(other, ..)| other < head) {
                 continue;
             }
-            let first = if self.packed.fits(&self.used, i, 1) {
+            let first = if self.packed.fits(&self.kept, i, 1) {
                 Some((head, None))
-            } else if let Some(jobs) = &self.limits {
+            } else if let Some(jobs) = &self.queue_by_limits {
                 let waiting = jobs.first_within(i, within);
                 waiting.map(|waiting| (waiting.job.number, Some(waiting)))
             } else {
@@ -118,7 +118,7 @@ impl BackfillRule {
                 oldest = Some((number, i, waiting));
             }
         }
-        match (oldest, &mut self.limits) {
+        match (oldest, &mut self.queue_by_limits) {
             (None, _) => return false,
             (Some((.., Some(waiting))), Some(jobs)) => jobs.start(waiting, &[0], system),
             (Some((_, i, _)), _) => self.start(i, system),

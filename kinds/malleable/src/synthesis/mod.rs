@@ -30,7 +30,7 @@ pub struct Options {
     /// The seed of the simulations.
     pub seed: u64,
     /// The parameters of the rule, or `None` to tune them.
-    pub knobs: Option<Online>,
+    pub parameters: Option<Online>,
     /// If this flag is set, the synthesis is stopped and does not return a policy.
     pub interrupt: Arc<AtomicBool>,
 }

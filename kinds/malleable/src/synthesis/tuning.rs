@@ -1,8 +1,8 @@
-//! Tunes the parameters of heSRPT for jobs that arrive over time.
+//! Tunes the parameters of heSRPT for jobs that arrive over time (see [`Online`]).
 //!
 //! The arrivals and sizes are the same for all candidates, so that ratios are more precise than
-//! means. [`Online::PLAIN`] is used unless a candidate is significantly better. The claims are
-//! based on a separate run with other arrivals.
+//! means. [`Online::PLAIN`] is used unless it has not converged, or another candidate has and is
+//! significantly better. The policy's claims are based on a separate run with other arrivals.
 
 use super::Options;
 use crate::policy::{Online, Sharing};
@@ -30,8 +30,8 @@ const BACKGROUNDS: [f64; 6] = [0.25, 0.5, 1.0, 2.0, 4.0, 8.0];
 
 const NEARBY_FACTORS: [f64; 4] = [0.8, 0.9, 1.1, 1.25];
 
-/// The events are divided by this number. The last run has twice as many events as the others.
-const RUNS: u64 = 20;
+/// The events are divided among 8 + 6 + 4 candidates and the last run, which counts twice.
+const SHARES: u64 = 20;
 
 /// Selects the parameters, and then simulates the selected rule with new arrivals.
 pub(super) fn tune(
@@ -46,11 +46,11 @@ pub(super) fn tune(
         tried: Vec::new(),
         listener,
     };
-    let online = match options.knobs {
-        Some(knobs) => knobs,
+    let online = match options.parameters {
+        Some(parameters) => parameters,
         None => trials.choose()?,
     };
-    let run = trials.simulate(online, false, "running a simulation of the selected rule")?;
+    let run = trials.simulate(online, true, "running a simulation of the selected rule")?;
     let tried = trials.tried.iter();
     let tried = tried.map(|(own, _)| (*own, trials.ratio(*own, online)));
     Ok(Tuned {
@@ -65,8 +65,7 @@ struct Trials<'a, H> {
     stream: &'a Stream,
     options: &'a Options,
     events: u64,
-    /// The candidates with the mean response time of each replication, or none if the run has not
-    /// converged.
+    /// The candidates, with the mean response time of each replication if the run has converged.
     tried: Vec<(Online, Vec<f64>)>,
     listener: H,
 }
@@ -86,22 +85,23 @@ impl<H: FnMut(&str, Progress)> Trials<'_, H> {
             let urgency = best.urgency * factor;
             self.attempt(Online { urgency, ..best })?;
         }
-        // This need not be the candidate with the smallest mean: others may be more precise.
-        let better = |(than, replications): &(Online, Vec<f64>)| {
-            let ratio = self.ratio(Online::PLAIN, *than);
-            let surely = ratio.is_none_or(|ratio| ratio.mean - ratio.half_width > 1.0);
-            surely && !replications.is_empty()
+        // One significantly better candidate is enough. The mean of the best may be less precise.
+        let is_better = |(candidate, replications): &(Online, Vec<f64>)| {
+            let ratio = self.ratio(Online::PLAIN, *candidate);
+            let is_better = ratio.is_none_or(|ratio| ratio.mean - ratio.half_width > 1.0);
+            is_better && !replications.is_empty()
         };
-        let some = self.tried.iter().any(better);
-        Ok(if some { self.best() } else { Online::PLAIN })
+        let any = self.tried.iter().any(is_better);
+        Ok(if any { self.best() } else { Online::PLAIN })
     }
 
     fn attempt(&mut self, online: Online) -> Result<(), String> {
         if self.tried.iter().any(|(tried, _)| *tried == online) {
             return Ok(());
         }
-        let doing = format!("trying urgency {}", online.urgency);
-        let run = self.simulate(online, true, &doing)?;
+        let (urgency, background) = (online.urgency, online.background);
+        let doing = format!("trying urgency {urgency} and background {background}");
+        let run = self.simulate(online, false, &doing)?;
         let converged = run.health == Health::Settled;
         let replications = run.replications.into_iter().collect::<Option<Vec<_>>>();
         let replications = replications.filter(|_| converged).unwrap_or_default();
@@ -109,13 +109,13 @@ impl<H: FnMut(&str, Progress)> Trials<'_, H> {
         Ok(())
     }
 
-    /// Simulates a candidate, or the selected rule with other arrivals and for twice as long.
-    fn simulate(&mut self, online: Online, chooses: bool, doing: &str) -> Result<Run, String> {
-        let last = u64::from(!chooses);
+    /// Simulates a candidate without stopping early, or the selected rule with twice the events.
+    fn simulate(&mut self, online: Online, is_final: bool, doing: &str) -> Result<Run, String> {
+        let last = u64::from(is_final);
         let settings = Settings {
             seed: self.options.seed.wrapping_add(last),
-            precision: if chooses { 1e-9 } else { 2e-3 },
-            events: (1 + last) * self.options.events / RUNS,
+            precision: if is_final { 2e-3 } else { 1e-9 },
+            events: (1 + last) * self.options.events / SHARES,
             interrupt: self.options.interrupt.clone(),
             ..Settings::default()
         };
@@ -126,9 +126,9 @@ impl<H: FnMut(&str, Progress)> Trials<'_, H> {
     }
 
     fn best(&self) -> Online {
-        let mean = |replications: &[f64]| replications.iter().sum::<f64>();
+        let total = |replications: &[f64]| replications.iter().sum::<f64>();
         let converged = self.tried.iter().filter(|(_, own)| !own.is_empty());
-        let best = converged.min_by(|a, b| mean(&a.1).total_cmp(&mean(&b.1)));
+        let best = converged.min_by(|a, b| total(&a.1).total_cmp(&total(&b.1)));
         best.map_or(Online::PLAIN, |best| best.0)
     }
 

@@ -4,13 +4,14 @@ use super::draw::{ForecastSite, PresentJob, Snapshot};
 use super::past::Past;
 use synth_traces::replay::{Log, ReplayError, ReplayJob, Walk};
 
+/// A replay of a log that stops at each submission.
 pub(super) struct LogReplay<'a> {
     log: &'a Log,
     site: &'a ForecastSite,
     pub walk: Walk<'a>,
     pub past: Past,
-    open: Vec<usize>,
-    next: usize,
+    not_ended: Vec<usize>,
+    next_arrival: usize,
 }
 
 impl<'a> LogReplay<'a> {
@@ -20,51 +21,52 @@ impl<'a> LogReplay<'a> {
             site,
             walk,
             past: Past::default(),
-            open: Vec::new(),
-            next: 0,
+            not_ended: Vec::new(),
+            next_arrival: 0,
         }
     }
 
-    /// Moves to the next time when jobs arrive, and returns these jobs.
+    /// Runs all events up to and at the next time when jobs arrive. Returns their indices, if any.
     pub(super) fn step(&mut self) -> Result<Option<Range<usize>>, ReplayError> {
-        for job in &self.log.jobs[self.past.jobs().len()..self.next] {
+        // The jobs of a step are forecast, so they join the past in the next step.
+        for job in &self.log.jobs[self.past.jobs().len()..self.next_arrival] {
             let size = f64::NAN;
             self.past.arrive(ReplayJob { size, ..*job });
         }
-        let Some(first) = self.log.jobs.get(self.next) else {
+        let Some(first) = self.log.jobs.get(self.next_arrival) else {
             return Ok(None);
         };
         let now = self.site.clock.submit(first.submit);
         self.walk.until(now.next_up())?;
         let (past, ends) = (&mut self.past, self.walk.ends());
-        for n in self.open.extract_if(.., |n| ends[*n] <= now) {
+        for n in self.not_ended.extract_if(.., |n| ends[*n] <= now) {
             past.ended(n, self.log.jobs[n].size);
         }
-        let come = self.log.jobs[self.next..].iter();
-        let come = come.take_while(|job| job.submit == first.submit).count();
-        let come = self.next..self.next + come;
-        self.open.extend(come.clone());
-        self.next = come.end;
-        Ok(Some(come))
+        let later = self.log.jobs[self.next_arrival..].iter();
+        let count = later.take_while(|job| job.submit == first.submit).count();
+        let arrivals = self.next_arrival..self.next_arrival + count;
+        self.not_ended.extend(arrivals.clone());
+        self.next_arrival = arrivals.end;
+        Ok(Some(arrivals))
     }
 
-    pub(super) fn moment(&self) -> (Snapshot, Vec<usize>) {
+    pub(super) fn snapshot(&self) -> (Snapshot, Vec<usize>) {
         let present = self.walk.present();
-        let places = present.iter().map(|(n, ..)| *n).collect();
+        let log_indices = present.iter().map(|(n, ..)| *n).collect();
         let jobs = present.into_iter().map(|(n, started, servers)| PresentJob {
             job: self.log.jobs[n],
             started,
             servers,
         });
-        let moment = Snapshot {
-            at: self.log.jobs[self.next - 1].submit,
+        let snapshot = Snapshot {
+            at: self.log.jobs[self.next_arrival - 1].submit,
             jobs: jobs.collect(),
             occupied: Vec::new(),
         };
-        (moment, places)
+        (snapshot, log_indices)
     }
 
-    pub(super) fn waits(mut self) -> Result<Vec<f64>, ReplayError> {
+    pub(super) fn into_waits(mut self) -> Result<Vec<f64>, ReplayError> {
         self.walk.finish()?;
         let clock = self.site.clock;
         let jobs = self.log.jobs.iter().zip(self.walk.ends());

@@ -118,10 +118,10 @@ impl Scoring<'_> {
             if let Some(probes) = &mut probes
                 && probes.is_due(come.end)
             {
-                let (moment, policy) = (course.moment().0, course.walk.policy());
+                let (moment, policy) = (course.snapshot().0, course.walk.policy());
                 probes.look(&site, &moment, &course.past, &*policy, draws)?;
             }
-            let (moment, places) = course.moment();
+            let (moment, places) = course.snapshot();
             let waits = |place: &usize| moment.jobs[*place].started.is_none();
             let is_new = |n: usize| n >= come.start && !log.jobs[n].seen.is_early();
             let new = (0..places.len()).filter(|place| is_new(places[*place]));
@@ -156,7 +156,7 @@ impl Scoring<'_> {
                 });
             }
         }
-        let waits = course.waits()?;
+        let waits = course.into_waits()?;
         for own in &mut forecasts {
             own.wait = site.seconds(waits[own.place]);
         }

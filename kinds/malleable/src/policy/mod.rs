@@ -3,7 +3,7 @@
 //! If the `k` largest jobs remain, the cost increases at the rate `W_k`. If the minimum cost is a
 //! linear function of the sizes, `V = Σ a_k x_k`, then dynamic programming shows that
 //! `max Σ_{i ≤ k} a_i s(θ_i) = W_k`. For each `k`, this equation gives one new *price* `a_k` (see
-//! [`prices`]), and the maximum is attained by the optimal division (see [`divide`]). If
+//! `prices`), and the maximum is attained by the optimal division (see `divide`). If
 //! `s(k) = k^p`, this is heSRPT (theorems 7 and 8 of the heSRPT paper), or SRPT if p = 1. It is
 //! valid for any concave `s` that is the same for all jobs, if the weights do not favour large jobs
 //! (see also Z. Li, Y. Ju, A. Eryilmaz, N. Shroff, SmartFill, 2025). A [`Sharing`] only depends on

@@ -1,5 +1,5 @@
-//! A search of the bases of the optimal face for a mix whose loop drains fewer jobs. Each step adds
-//! a schedule of the same worth, and the ratio test of the simplex method removes one.
+//! This module searches for an optimal mix for which the loop drains fewer jobs. Each step adds a
+//! schedule with the same value to the basis, and the ratio test of the simplex method removes one.
 
 use std::cmp::Reverse;
 

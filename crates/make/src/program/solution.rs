@@ -85,7 +85,8 @@ pub struct Solution {
     pub certificate: LoadCertificate,
     /// The optimum as exact fractions, if it was requested and found.
     pub exact: Option<ExactLoad>,
-    /// The schedules of optimal mixes of one server, including this mix; empty if not computed.
+    /// The schedules that are used in any of the optimal mixes of a single server. The list is empty
+    /// if it has not been computed.
     pub face: Vec<Schedule>,
     /// The number of master programs that have been solved.
     pub rounds: usize,

@@ -40,7 +40,8 @@ pub struct MsfqRow {
     pub threshold: usize,
     /// Whether it is the best threshold ℓ*.
     pub is_best: bool,
-    /// The exact mean response time of light and of heavy jobs \[time\], or `None` if not accurate.
+    /// The exact mean response times of the light jobs and of the heavy jobs \[time\], or `None` if
+    /// they are not accurate.
     pub response: Option<[f64; 2]>,
     /// The objective for the approximation of the Quickswap paper \[time\], or `None` if not valid.
     pub approximation: Option<f64>,

@@ -102,7 +102,8 @@ impl MsfqQueue {
             + means[1] * in_busy_period(pooled, phases_4_1, servers_but_one)
             + area / pooled.service_rate;
 
-        // A heavy job that arrives in phases 2 to 4 waits for their rest and earlier heavy jobs.
+        // If a heavy job arrives in phases 2 to 4, it waits until the end of phase 4, and then until all
+        // heavy jobs that arrived before it are completed.
         let heavy_waits = phases_2_to_4.mean * (age(phases_2_to_4) * (1.0 + heavy.offered()))
             + means[0] * in_busy_period(heavy, phases_2_to_4, 0.0);
         let response = [

@@ -67,7 +67,8 @@ impl Before {
         }
     }
 
-    /// Adds phase 1, for the heavy jobs of phases 2 to 4, while the light ones of phase 4 wait.
+    /// Adds phase 1, in which the heavy jobs that arrived in phases 2 to 4 are served. The light jobs
+    /// that arrived in phase 4 wait until its end.
     fn with_heavy(self, queue: &MsfqQueue) -> Cycle {
         let (light, heavy) = (queue.light.arrival_rate, queue.heavy);
         let busy = Time::busy_period(heavy.arrival_rate, heavy.service_rate);

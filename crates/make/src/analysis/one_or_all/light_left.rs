@@ -100,8 +100,9 @@ impl LightAtPhaseEnd {
     }
 }
 
-/// Returns the probabilities that `0, …, k − 1` light jobs arrived before a light job in the same
-/// phases 4 and 1. If no phase is skipped, `F_∞` is their generating function, with this `mean`.
+/// Returns the probability that exactly `n` light jobs arrived before a given light job in the same
+/// phases 4 and 1, for each `n < k`. If no phase is skipped, `F_∞` is their generating function,
+/// with this `mean`.
 pub(super) fn few_before(queue: &MsfqQueue, mean: f64) -> Option<DMatrix<f64>> {
     let circle = Circle::new(queue)?;
     let age = |m: usize, _| (1.0 - circle.values[m].1) / (mean * circle.gaps[m]);

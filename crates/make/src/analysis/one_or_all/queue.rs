@@ -1,4 +1,4 @@
-/// The light or the heavy jobs, which have Poisson arrivals and exponential sizes.
+/// The parameters of one type of jobs, with Poisson arrivals and exponential sizes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct OneOrAllType {
     /// λ \[1/time\].

@@ -107,7 +107,8 @@ fn simulated(run: &Run, objective: Objective, workload: &Workload) -> Vec<Claim>
         claims.push(claim(Quantity::MeanResponse, Some(i), response, size));
         claims.push(number(Some(i), own.mean_number, load, cut(own)));
         let [[_, response, _], [wait_p50, wait_p95, wait_p99]] = own.spread;
-        // A percentile too rare to be measured is not claimed, unless jobs almost never wait.
+        // If a percentile cannot be measured because the event is too rare, it is not claimed, except
+        // if almost no job waits.
         let is_known = |own: &Estimate| own.half_width < own.mean || own.half_width == 0.0;
         for (quantity, own) in [
             (Quantity::WaitingP50, wait_p50),

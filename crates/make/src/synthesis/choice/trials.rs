@@ -254,7 +254,8 @@ impl<'a> Trials<'a> {
             surely_breaks |= above.is_some_and(|own| own.mean - own.half_width > allowed);
             seen.push(place);
         }
-        // Keeping all guarantees costs less, unless the jobs stay ten times as long.
+        // A policy that meets all of the guarantees has a lower cost, unless the response times are
+        // more than ten times as long.
         let (place, factor) = match worst {
             worst if worst > 1.0 => (worst, BROKEN * worst),
             _ if surely_keeps => (0.0, 1.0),

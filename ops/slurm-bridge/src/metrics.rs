@@ -35,9 +35,9 @@ pub(super) fn count(
         *metrics.value("disagreements_total", &[("kind", kind)]) += count as f64;
     }
     *metrics.value("failed_rounds_total", &[]) += 0.0;
-    *metrics.value("decisions_total", &[]) += 0.0;
-    if !round.told.is_empty() {
-        *metrics.value("decisions_total", &[]) += 1.0;
+    let has_decided = !round.told.is_empty();
+    *metrics.value("decisions_total", &[]) += f64::from(has_decided);
+    if has_decided {
         let moment = *metrics.value("last_round_timestamp_seconds", &[]);
         metrics.set("last_decision_timestamp_seconds", moment);
     }

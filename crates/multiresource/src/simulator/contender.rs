@@ -165,7 +165,7 @@ impl Contender {
                 let looks = (**policy).clone().job_order_mut().is_some();
                 policy.needs_limits() || looks && fleet.envelope().has_limits()
             }
-            _ => true,
+            Contender::Backfilling(_) | Contender::External(_) => true,
         };
         match (self, fleet.envelope().size_information()) {
             _ if !plans => Information::Means,

@@ -236,6 +236,10 @@ fn witnessed<T: Clone + Send + 'static>(
             self.0.preempts()
         }
 
+        fn information(&self) -> Information {
+            self.0.information()
+        }
+
         fn begin(&mut self, system: &mut System) {
             self.0.begin(system);
         }

@@ -173,15 +173,21 @@ fn malformed(claim: &Claim) -> Option<&'static str> {
     }
 }
 
-fn claim(claim: &Claim, load: f64, cluster: &Cluster, means: Option<&Means>, f: &mut Findings) {
+fn claim(
+    claim: &Claim,
+    load: f64,
+    cluster: &Cluster,
+    means: Option<&Means>,
+    findings: &mut Findings,
+) {
     if let Some(why) = malformed(claim) {
-        return f.add("", why);
+        return findings.add("", why);
     }
     if claim.quantity == Quantity::Load {
         if claim.value != load {
-            f.differs("value", claim.value, load);
+            findings.differs("value", claim.value, load);
         }
-        return f.stands("", CUT_AND_FLOW);
+        return findings.stands("", CUT_AND_FLOW);
     }
     let own = matches!(
         claim.quantity,
@@ -189,21 +195,21 @@ fn claim(claim: &Claim, load: f64, cluster: &Cluster, means: Option<&Means>, f: 
     );
     if claim.method == Method::Simulated {
         if claim.value <= 0.0 || own && unmet(claim, cluster).any() {
-            f.add("value", "this value cannot be the result of a simulation");
+            findings.add("value", "this value cannot be the result of a simulation");
         }
-        return f.stands("", SIMULATED);
+        return findings.stands("", SIMULATED);
     }
     // The policy is only known to have these means if the sizes are exponential.
     if own && claim.holds_for.sizes.is_none() {
         let expected = "`exponential`, because the value is not known for other size distributions";
-        return f.differs("holds_for.sizes", "absent", expected);
+        return findings.differs("holds_for.sizes", "absent", expected);
     }
     match means.and_then(|means| expected(claim, cluster, means)) {
         Some((expected, by)) if is_close(claim.value, expected, NEAR_MEANS) => {
-            f.stands("", by);
+            findings.stands("", by);
         }
-        Some((expected, _)) => f.differs("value", claim.value, expected),
-        None => f.stands("", TOO_MANY_SETS),
+        Some((expected, _)) => findings.differs("value", claim.value, expected),
+        None => findings.stands("", TOO_MANY_SETS),
     }
 }
 

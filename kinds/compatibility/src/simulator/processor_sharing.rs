@@ -9,6 +9,7 @@ pub(super) struct ProcessorSharing {
     candidates: Candidates,
     servers: Vec<Server>,
     ends: Tournament,
+    present: usize,
     service: RandomStream,
 }
 
@@ -59,6 +60,7 @@ impl ProcessorSharing {
             candidates,
             servers: rates.iter().map(server).collect(),
             ends: Tournament::new(rates.len()),
+            present: 0,
             service,
         }
     }
@@ -80,6 +82,7 @@ impl ProcessorSharing {
 impl Discipline for ProcessorSharing {
     fn arrive(&mut self, now: f64, class: u32, size: f64, gauges: &mut QueueIntegrals) {
         let s = self.choose(class);
+        self.present += 1;
         let server = &mut self.servers[s];
         server.advance(now);
         let done = server.got + size;
@@ -103,6 +106,7 @@ impl Discipline for ProcessorSharing {
             gauges.works(s, false, now);
         }
         self.ends.set(s, server.end());
+        self.present -= 1;
         gauges.in_service(class, -1, now);
         let arrived = f64::from_bits(arrived);
         Some(Departure {
@@ -113,6 +117,8 @@ impl Discipline for ProcessorSharing {
     }
 
     fn audit(&self) -> Result<(), String> {
-        Ok(())
+        let there: usize = self.servers.iter().map(|server| server.jobs.len()).sum();
+        let lost = || format!("there are only {there} jobs on the servers, so some are lost");
+        (there == self.present).then_some(()).ok_or_else(lost)
     }
 }

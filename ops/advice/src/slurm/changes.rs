@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::lines::Lines;
 use super::twin::Configuration;
 use synth_multiresource::policy::Priority;
-use synth_slurm::configuration::{SlurmSite, Tres, factor};
+use synth_slurm::configuration::{SchedulerSettings, SlurmSite, Tres, factor};
 use synth_slurm::order::POINTS_PER_DECADE;
 use synth_traces::replay::Log;
 
@@ -20,13 +20,15 @@ pub struct SiteChange {
     pub(super) kind: Kind,
 }
 
+type SetParameter = fn(&mut SchedulerSettings, f64);
+
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Kind {
     /// The order, the weight of a week of waiting (0 does not change it), and the maximum of all
     /// other weights if it is changed.
     Order(Priority, f64, Option<f64>),
     Backfilling,
-    Parameter(&'static str, f64),
+    Parameter(&'static str, f64, SetParameter),
     /// The index of a node and the number of copies to add.
     Nodes(usize, u32),
 }
@@ -136,17 +138,32 @@ fn parameters(site: &SlurmSite, log: &Log) -> Vec<SiteChange> {
     let longest = limits.fold(0.0, f64::max);
     let (interval, tested) = (own.bf_interval, f64::from(own.bf_max_job_test));
     let window = [(longest / 60.0).ceil(), own.bf_window / 60.0];
+    let set_interval: SetParameter = |own, value| own.bf_interval = value;
+    let set_window: SetParameter = |own, value| own.bf_window = 60.0 * value;
+    let set_tested: SetParameter = |own, value| own.bf_max_job_test = value as u32;
+    let set_of_user: SetParameter = |own, value| own.bf_max_job_user = value as u32;
+    let is_unlimited = own.bf_max_job_user == 0;
     let offers = [
-        (interval > 10.0, "bf_interval", [10.0, interval]),
-        (longest > own.bf_window, "bf_window", window),
-        (tested < 2000.0, "bf_max_job_test", [2000.0, tested]),
-        (own.bf_max_job_user == 0, "bf_max_job_user", [10.0, 0.0]),
+        (
+            interval > 10.0,
+            "bf_interval",
+            [10.0, interval],
+            set_interval,
+        ),
+        (longest > own.bf_window, "bf_window", window, set_window),
+        (
+            tested < 2000.0,
+            "bf_max_job_test",
+            [2000.0, tested],
+            set_tested,
+        ),
+        (is_unlimited, "bf_max_job_user", [10.0, 0.0], set_of_user),
     ];
     let needed = offers.into_iter().filter(|(is_needed, ..)| *is_needed);
-    let change = |(_, name, [value, now]): (_, _, [f64; 2])| SiteChange {
+    let change = |(_, name, [value, now], set): (_, _, [f64; 2], _)| SiteChange {
         what: format!("{name}={value:.0} (now {now:.0})"),
         besides: Some(AFTERWARDS.to_owned()),
-        kind: Kind::Parameter(name, value),
+        kind: Kind::Parameter(name, value, set),
     };
     needed.map(change).collect()
 }
@@ -165,7 +182,7 @@ impl SiteChange {
                 lines.set("SchedulerType", "sched/backfill");
                 lines.set_parameter("bf_interval", site.scheduler.bf_interval);
             }
-            Kind::Parameter(name, value) => lines.set_parameter(name, value),
+            Kind::Parameter(name, value, _) => lines.set_parameter(name, value),
             Kind::Order(_, age, others) => {
                 let own = &site.priority;
                 if !own.is_multifactor {
@@ -191,10 +208,7 @@ impl SiteChange {
         let own = &mut setting.site;
         match self.kind {
             Kind::Backfilling => own.scheduler.backfills = true,
-            Kind::Parameter("bf_interval", value) => own.scheduler.bf_interval = value,
-            Kind::Parameter("bf_window", value) => own.scheduler.bf_window = 60.0 * value,
-            Kind::Parameter("bf_max_job_test", n) => own.scheduler.bf_max_job_test = n as u32,
-            Kind::Parameter(_, n) => own.scheduler.bf_max_job_user = n as u32,
+            Kind::Parameter(_, value, set) => set(&mut own.scheduler, value),
             Kind::Nodes(like, count) => more_nodes(own, like, count),
             Kind::Order(priority, age, others) => {
                 own.priority.is_multifactor = true;

@@ -202,19 +202,22 @@ pub fn facts(site: &SlurmSite, log: &Log) -> (Vec<Facts>, Vec<String>) {
     };
     let no_class = Destination::default();
     let [mut unknown, mut moved, mut part, mut other_qos, mut without] = [0_usize; 5];
-    let mut known: HashMap<(u32, u32), Facts> = HashMap::new();
+    let mut known = HashMap::new();
     let mut all = Vec::with_capacity(log.jobs.len());
     let capacities = capacities(site, log);
     let is_user = |n: u32| site.associations[n as usize].user.is_some();
     for job in &log.jobs {
         let class = log.account.classes.get(job.class as usize);
         let class = class.unwrap_or(&no_class);
-        let facts = known.entry((job.class, job.user));
-        let mut facts = *facts.or_insert_with(|| facts_of(class, job.user));
-        let (partition, qos) = (&*class.partition, &*class.qos);
-        unknown += usize::from(!partition.is_empty() && partition_of(partition).is_none());
-        let has_qos = qos.is_empty() || qos_of(qos).is_some();
-        other_qos += usize::from(!site.qos.is_empty() && !has_qos);
+        let known = known.entry((job.class, job.user)).or_insert_with(|| {
+            let (partition, qos) = (&*class.partition, &*class.qos);
+            let has_partition = partition.is_empty() || partition_of(partition).is_some();
+            let has_qos = qos.is_empty() || site.qos.is_empty() || qos_of(qos).is_some();
+            (facts_of(class, job.user), has_partition, has_qos)
+        });
+        let (mut facts, has_partition, has_qos) = *known;
+        unknown += usize::from(!has_partition);
+        other_qos += usize::from(!has_qos);
         let is_known = site.associations.is_empty() || facts.association.is_some_and(is_user);
         without += usize::from(!is_known);
         let kind = job.kind as usize;

@@ -181,6 +181,9 @@ impl Nodes {
         system: &System,
     ) -> Option<(f64, Vec<usize>)> {
         let count = system.nodes(i);
+        if among.count_ones(..) < count {
+            return None;
+        }
         let ready = among.ones().map(|n| (self.ready(i, n, system), n));
         let ready: Vec<(f64, usize)> = ready.filter(|(at, _)| *at < f64::INFINITY).collect();
         if ready.len() < count {

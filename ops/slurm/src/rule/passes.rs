@@ -31,6 +31,9 @@ impl SlurmPolicy {
             let own = self.waiting[place];
             let p = own.facts.partition as usize;
             if !open[p] {
+                if open.iter().all(|open| !open) {
+                    break;
+                }
                 continue;
             }
             tested[p] += 1;

@@ -102,7 +102,8 @@ mod tests {
     use crate::policy::Switching;
     use crate::policy::tests::one_server;
 
-    /// With `n` running light jobs of mean 2 and five waiting heavy ones of mean 3: `D = 2 H_n`.
+    /// If `n` light jobs with mean 2 are running and five heavy jobs with mean 3 are waiting, then
+    /// `D = 2 H_n`.
     #[test]
     fn drain_discount_matches_closed_form() {
         let workload = one_server(10, &[(1, 1.0, 2.0), (10, 0.1, 3.0)]);

@@ -203,7 +203,10 @@ impl Estimator {
                 self.trees = Trees::fit(self.window.make_contiguous());
             }
         }
-        if self.estimate >= RuntimeEstimate::History {
+        if matches!(
+            self.estimate,
+            RuntimeEstimate::History | RuntimeEstimate::Tree
+        ) {
             self.history.learn(facts, part);
         }
         let mean = match facts.limit.is_finite() {

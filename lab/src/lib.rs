@@ -16,8 +16,8 @@
 //! assert!(answer.printed.contains("--policies"));
 //! ```
 //!
-//! The rules of the benchmark are in `docs/bench.md`, and the figures and the results are in
-//! `docs/section7.md` and `docs/quickswap.md`.
+//! The rules of the benchmark are in `docs/reference/bench.md`, and the figures and the results are in
+//! `docs/explanation/section7.md` and `docs/explanation/quickswap.md`.
 
 pub mod bench;
 pub mod figures;

@@ -1,4 +1,4 @@
-"""The digests of policy files, computed from what docs/policies.md says of them."""
+"""The digests of policy files, computed from what docs/reference/policies.md says of them."""
 
 import hashlib
 import json

@@ -1,6 +1,6 @@
 // This program simulates First-Fit, Most Servers First and Adaptive Quickswap on Borg cell B, starting from an empty system
 // or from a backlog. It prints the work over time and the mean response times, weighted by load. It does not share any
-// code with synth. The results are in docs/quickswap.md.
+// code with synth. The results are in docs/explanation/quickswap.md.
 //
 //     g++ -O2 -o backlog tests/reference/backlog.cpp
 //     ./backlog RULE FACTOR SEED WORK EVENTS < models/borg_cell_b.yaml

@@ -14,7 +14,7 @@
 //!
 //! The list `cluster` is for the same policy after it has replaced another scheduler: jobs are
 //! adopted, withdrawn and put back, and a part of the capacity is used by others. Each entry is a
-//! line of the protocol in `docs/drive.md`, in which a clock is given by its number, and the
+//! line of the protocol in `docs/reference/drive.md`, in which a clock is given by its number, and the
 //! decision for this line.
 
 use std::collections::BTreeSet;

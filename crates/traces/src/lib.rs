@@ -31,7 +31,7 @@
 //! ```
 //!
 //! The modules [`trace`] and [`replay`] explain how times and demands are represented. The
-//! supported formats are described in `docs/traces.md`.
+//! supported formats are described in `docs/reference/traces.md`.
 
 pub mod replay;
 pub mod trace;

@@ -32,7 +32,7 @@
 //! ```
 //!
 //! Source: T. Bonald, C. Comte: Balanced Fair Resource Sharing in Computer Clusters. Performance
-//! Evaluation 116, 2017 ("the balanced-fairness paper"). See also `docs/balanced-fairness.md`.
+//! Evaluation 116, 2017 ("the balanced-fairness paper"). See also `docs/explanation/balanced-fairness.md`.
 
 pub mod analysis;
 pub mod artifact;

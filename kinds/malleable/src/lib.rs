@@ -30,7 +30,7 @@
 //!
 //! Source: B. Berg, R. Vesilo, M. Harchol-Balter: heSRPT: Parallel Scheduling to Minimize Mean
 //! Slowdown. Performance Evaluation 144, 2020 ("the heSRPT paper"). The division of the servers is
-//! explained in [`policy`], and the workload in `docs/malleable.md`.
+//! explained in [`policy`], and the workload in `docs/explanation/malleable.md`.
 
 pub mod analysis;
 pub mod artifact;

@@ -1,9 +1,9 @@
 //! Advice for the administrators of a cluster, which is computed from the log of its jobs.
 //!
 //! - A [`WalkForward`](judge::WalkForward) evaluates a [`QueueRule`](judge::QueueRule) on a log, or
-//!   selects one for each week based on the weeks before it (`docs/judge.md`).
+//!   selects one for each week based on the weeks before it (`docs/explanation/judge.md`).
 //! - A [`ForecastSite`](forecast::ForecastSite) forecasts when the waiting jobs will start
-//!   (`docs/forecast.md`).
+//!   (`docs/how-to/forecast.md`).
 //! - The module [`slurm`] proposes changes to the configuration of a Slurm site
 //!   (`docs/tutorials/slurm-log.md`). The module [`verbs`] is the command line of all three.
 //!

@@ -3,7 +3,7 @@
 //! - A [`Scheduler`] adds the names of jobs, the clocks, and the capacity that is used by others to
 //!   the rule of a policy file. It is told an event with a [`Line`], and returns [`Decisions`].
 //! - The module [`protocol`] offers the scheduler to other programs as lines of JSON. It is
-//!   described in `docs/drive.md`, and `examples/drive` has a scheduler that uses it.
+//!   described in `docs/reference/drive.md`, and `examples/drive` has a scheduler that uses it.
 //! - An [`Operator`] compares the state of the scheduler with the jobs of a cluster in each
 //!   [`Round`], and is used by the bridge to Slurm and by the controller for Kubernetes.
 //!

@@ -1,4 +1,4 @@
-//! The scheduler reads lines of JSON and writes one answer for each line (see `docs/drive.md`).
+//! The scheduler reads lines of JSON and writes one answer for each line (see `docs/reference/drive.md`).
 
 use std::collections::BTreeMap;
 use std::io::{self, BufRead as _, BufReader, Read, Write};

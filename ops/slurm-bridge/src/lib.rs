@@ -1,5 +1,5 @@
 //! Runs a policy on a real Slurm: the bridge that starts the jobs, and the files to install for it.
-//! The steps for a real cluster are described in `docs/production.md`. The test
+//! The steps for a real cluster are described in `docs/how-to/production.md`. The test
 //! `tests/suite/bridge.rs` starts a Slurm on the local machine and runs the bridge on it.
 //!
 //! - A [`TypeMap`] maps the jobs and nodes that are read by [`synth_slurm::commands`] to the job

@@ -17,7 +17,7 @@ use crate::report::WIDTH;
 pub(crate) struct Analyze {
     /// The path to the policy, which is a YAML file. It contains the schedules and the weights or
     /// rates of an MSR policy, which is analyzed, or the turns of Static Quickswap or the order of
-    /// a backfilling policy, which is simulated. See docs/policies.md
+    /// a backfilling policy, which is simulated. See docs/reference/policies.md
     #[arg(value_name = "POLICY")]
     policy: PathBuf,
 

@@ -28,7 +28,7 @@ pub struct Arguments {
     #[arg(long, value_enum, default_value_t = Preemption::None)]
     preemption: Preemption,
 
-    /// The setup rate γ [1/time unit], which is required with `--preemption setup`
+    /// The setup rate γ [1/time unit] of `--preemption setup`
     #[arg(long, value_name = "γ", value_parser = positive, allow_negative_numbers = true)]
     setup_rate: Option<f64>,
 
@@ -45,8 +45,9 @@ pub struct Arguments {
     #[arg(long, value_name = "N", default_value = "40", value_parser = clap::value_parser!(u64).range(1..=10_000))]
     points: u64,
 
-    /// The time limit, in seconds or with a unit such as 10min. If it is reached, the results so
-    /// far are reported
+    /// The time limit, in seconds or with a unit such as 10min.
+    ///
+    /// If it is reached, the results so far are reported
     #[arg(long, value_name = "TIME", value_parser = time)]
     time: Option<f64>,
 

@@ -20,11 +20,13 @@ pub(super) struct Arguments<K: Kind> {
     #[command(flatten)]
     workload: WorkloadFile,
 
-    /// The policies to compare: names of rules (see `synth rules`) or paths to policy files
+    /// Names of rules (see `synth rules`) or paths to policy files
     #[arg(long, value_delimiter = ',', required = true, value_name = "P,P,…")]
     policies: Vec<String>,
 
-    /// The loads ρ, as a fraction of the maximum that can be sustained [default: 0.5,0.7,0.9]
+    /// The loads ρ [default: 0.5,0.7,0.9]
+    ///
+    /// A load is a fraction of the maximum that any policy can sustain
     #[arg(long, value_delimiter = ',', value_parser = load, allow_negative_numbers = true, value_name = "ρ,ρ,…")]
     loads: Vec<f64>,
 
@@ -37,12 +39,13 @@ pub(super) struct Arguments<K: Kind> {
     #[command(flatten)]
     results: Results,
 
-    /// Continue an interrupted comparison with the parts that are already in `OUTPUT.partial`
+    /// Continue an interrupted comparison from `OUTPUT.partial`
     #[arg(long, requires = "output")]
     resume: bool,
 
-    /// Run only shard I of N and write the result to OUTPUT. Use `synth merge` to combine all
-    /// shards
+    /// Run only shard I of N and write the result to OUTPUT
+    ///
+    /// Use `synth merge` to combine all shards
     #[arg(long, value_name = "I/N", requires = "output", conflicts_with_all = ["csv", "html"])]
     shard: Option<Shard>,
 }
@@ -167,7 +170,9 @@ impl<K: Kind> Arguments<K> {
 #[derive(Args)]
 #[command(after_long_help = ABOUT_MERGE)]
 pub(super) struct MergeArguments {
-    /// The parts to combine, in any order. Each shard must be present at least once
+    /// The parts to combine, in any order
+    ///
+    /// Each shard must be present at least once
     #[arg(required = true, value_name = "PART")]
     parts: Vec<PathBuf>,
 

@@ -34,7 +34,7 @@ use terminal::{Common, Host, NEGATIVE, Outcome, SUCCESS, harmless};
 
 const EMPHASIS: Style = AnsiColor::Red.on_default().bold();
 
-/// Create a scheduling policy for a workload, with a proof, and check it using simulation
+/// Find a scheduling policy for a workload or a log, with a proof or a backtest
 #[derive(Parser)]
 #[command(
     name = "synth",
@@ -57,25 +57,25 @@ struct Arguments<K: Kind> {
 
 #[derive(Subcommand)]
 enum Command<K: Kind> {
-    /// Check a policy: compute everything that can be derived again, and list the rest
-    #[command(after_long_help = examples_of::<K>("check "))]
+    /// Check a policy file: derive its claims again, and list the rest
+    #[command(after_long_help = examples_of::<K>("check").unwrap_or_default())]
     Check(verbs::CheckArguments),
-    /// Show the workload that a policy is for, what the policy does, and what it guarantees
-    #[command(after_long_help = examples_of::<K>("show "))]
+    /// Describe a policy file in words
+    #[command(after_long_help = examples_of::<K>("show").unwrap_or_default())]
     Show(PolicyFile),
     /// Simulate a policy, and try to refute its claims
-    #[command(after_long_help = examples_of::<K>("simulate "))]
+    #[command(after_long_help = examples_of::<K>("simulate").unwrap_or_default())]
     Simulate(verbs::SimulateArguments<K>),
-    /// Compare multiple policies at different loads, using the same arrival times and job sizes
-    #[command(after_long_help = format!("{}\n\n{}", examples_of::<K>("compare "), compare::ABOUT))]
+    /// Compare policies at several loads, on the same jobs
+    #[command(after_long_help = format!("{}\n\n{}", compare::ABOUT, examples_of::<K>("compare").unwrap_or_default()))]
     Compare(compare::Arguments<K>),
-    /// Combine the parts of a comparison that were created with `synth compare --shard`
+    /// Combine the parts of a comparison of `synth compare --shard`
     Merge(compare::MergeArguments),
-    /// List all rules that can be used as a policy by name, for example in `synth compare`
+    /// List the rules that can be used by name
     Rules,
     #[command(flatten)]
     Own(Own<K>),
-    /// Print the JSON Schema of workloads (for use in an editor), of policies or of results
+    /// Print a JSON Schema: of workloads, policies or results
     Schema {
         /// The schema: `workload`, a kind of policy or a result format [default: the first policy
         /// kind]
@@ -115,7 +115,7 @@ impl<K: Kind> FromArgMatches for Own<K> {
 
 impl<K: Kind> Subcommand for Own<K> {
     fn augment_subcommands(command: clap::Command) -> clap::Command {
-        command.subcommands(K::VERBS.iter().map(Verb::command))
+        command.subcommands(K::VERBS.iter().map(with_examples::<K>))
     }
 
     fn augment_subcommands_for_update(command: clap::Command) -> clap::Command {
@@ -125,6 +125,15 @@ impl<K: Kind> Subcommand for Own<K> {
     fn has_subcommand(name: &str) -> bool {
         K::VERBS.iter().any(|verb| verb.name == name)
     }
+}
+
+fn with_examples<K: Kind>(verb: &Verb) -> clap::Command {
+    let command = verb.command();
+    let about = command.get_after_long_help().map(ToString::to_string);
+    let examples = examples_of::<K>(verb.name);
+    let parts = about.into_iter().chain(examples);
+    let help = parts.collect::<Vec<_>>().join("\n\n");
+    command.after_long_help(help)
 }
 
 const EXAMPLES: &str = include_str!("examples.txt");
@@ -141,20 +150,30 @@ fn examples<K: Kind>() -> String {
         others.insert_str(0, " The verbs of the other kinds are:");
     }
     format!(
-        "Examples:\n{}{EXAMPLES}\nUse `synth FILE --help` to see the options and examples for the kind of workload in FILE.{others}\n\n{EXIT_CODES}",
-        K::EXAMPLES,
+        "{}\n\n`synth VERB --help` has examples of each verb. `synth FILE --help` has the options for the kind of workload in FILE.{others}\n\n{EXIT_CODES}",
+        examples_of::<K>("").unwrap_or_default(),
     )
 }
 
-fn examples_of<K: Kind>(verb: &str) -> String {
+/// Returns the examples of a verb, or of the synthesis if `verb` is empty. `None` if there are none.
+fn examples_of<K: Kind>(verb: &str) -> Option<String> {
     let mut is_own = false;
-    let mut own = K::EXAMPLES.lines().chain(EXAMPLES.lines()).filter(|line| {
-        if let Some(command) = line.strip_prefix("  synth ") {
-            is_own = command.starts_with(verb);
-        }
-        is_own
-    });
-    format!("Examples:\n{}\n", own.join("\n"))
+    let lines = K::EXAMPLES.lines().chain(EXAMPLES.lines());
+    let own: Vec<&str> = lines
+        .filter(|line| {
+            if let Some(command) = line.strip_prefix("  synth ") {
+                let first = command.split(' ').next().unwrap_or_default();
+                let is_verb = first.chars().all(|letter| letter.is_ascii_lowercase());
+                is_own = if is_verb {
+                    first == verb
+                } else {
+                    verb.is_empty()
+                };
+            }
+            is_own
+        })
+        .collect();
+    (!own.is_empty()).then(|| format!("Examples:\n{}", own.join("\n")))
 }
 
 const EXIT_CODES: &str = "\

@@ -156,15 +156,17 @@ fn writable(path: &Path) -> VerbResult<()> {
 
 #[derive(Args)]
 pub(super) struct Results {
-    /// Also write all results to this file as JSON (`-`: standard output, instead of the table)
+    /// Also write all results to this file as JSON (`-`: standard output)
+    ///
+    /// On the standard output, it replaces the table
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
 
-    /// Also write all numbers to this file as CSV, one number per line (`-`: standard output)
+    /// Also write all numbers to this file as CSV, one per line
     #[arg(long, value_name = "FILE")]
     csv: Option<PathBuf>,
 
-    /// Also write an HTML page with the result and charts to this file (`-`: standard output)
+    /// Also write an HTML page with charts to this file
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
 }

@@ -17,11 +17,13 @@ pub(super) type Outcome = VerbResult<u8>;
 
 #[derive(Args)]
 pub(super) struct Common {
-    /// Only print the results, without the summary of the synthesis, warnings or progress messages
+    /// Only print the results
+    ///
+    /// The summary of the synthesis, warnings and progress messages are left out
     #[arg(long, short, global = true)]
     pub quiet: bool,
 
-    /// Allow policy files that have been edited since they were created (rejected by default)
+    /// Accept policy files that were edited since they were created
     #[arg(long, global = true)]
     accept_changes: bool,
 

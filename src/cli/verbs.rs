@@ -22,12 +22,13 @@ pub(super) struct SynthesizeArguments<K: Kind> {
     #[command(flatten)]
     args: K::SynthesisArgs,
 
-    /// Scale all arrival rates to this load, and create the policy for the result
+    /// Scale all arrival rates to this load ρ, such as 0.8
     #[arg(long, value_name = "ρ", allow_negative_numbers = true, value_parser = load)]
     load: Option<f64>,
 
-    /// The file that the policy is written to (`-`: standard output, which is also the default if
-    /// it is not a terminal)
+    /// The file for the policy (`-`: standard output)
+    ///
+    /// By default, the policy is written to the standard output unless this is a terminal
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
 }
@@ -90,7 +91,7 @@ pub(super) struct CheckArguments {
     #[command(flatten)]
     policy: PolicyFile,
 
-    /// Also check that the policy was created for the given workload (`-`: standard input)
+    /// Also check that the policy was created for this workload
     #[arg(long, value_name = "FILE")]
     workload: Option<PathBuf>,
 }
@@ -138,11 +139,11 @@ pub(super) fn show<K: Kind>(policy: &PolicyFile, common: &Common) -> Outcome {
 
 #[derive(Args)]
 pub(super) struct SimulateArguments<K: Kind> {
-    /// The policy file (`-`: standard input), or the name of a rule, which requires `--workload`
+    /// A policy file (`-`: standard input), or a rule with `--workload`
     #[arg(value_name = "POLICY")]
     policy: PathBuf,
 
-    /// Use this workload (`-`: standard input) instead of the one in the policy file
+    /// Use this workload instead of the one in the policy file
     #[arg(long, value_name = "FILE")]
     workload: Option<PathBuf>,
 
@@ -152,7 +153,9 @@ pub(super) struct SimulateArguments<K: Kind> {
     #[command(flatten)]
     budget: Budget,
 
-    /// Also write all results to this file as JSON (`-`: standard output, instead of the table)
+    /// Also write all results to this file as JSON (`-`: standard output)
+    ///
+    /// On the standard output, it replaces the table
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
 }

@@ -41,9 +41,10 @@ pub struct SimulationArgs {
     #[arg(long, value_name = "ρ", value_parser = load)]
     load: Option<f64>,
 
-    /// Run the jobs in this file once, instead of generating random jobs. The file is a table with
-    /// the columns type, arrival and size, in the time unit of the policy, as it is written by
-    /// `synth bridge --replay … --jobs` (`-`: standard input)
+    /// Run the jobs in this file once, instead of generating random jobs.
+    ///
+    /// The file is a table with the columns type, arrival and size, in the time unit of the
+    /// policy, as it is written by `synth bridge --replay … --jobs` (`-`: standard input)
     #[arg(long, value_name = "FILE", conflicts_with = "load")]
     jobs: Option<PathBuf>,
 }

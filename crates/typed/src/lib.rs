@@ -32,7 +32,7 @@ use synth_simulation::Settings;
 #[derive(Args, Clone, Debug)]
 #[group(id = "a_workload", required = REQUIRED, multiple = false)]
 pub struct WorkloadFile<const REQUIRED: bool = true> {
-    /// The workload: a YAML file that describes arrivals and servers (`-`: standard input)
+    /// The workload, a YAML file (`-`: standard input)
     #[arg(value_name = "FILE")]
     workload_file: Option<PathBuf>,
 
@@ -65,16 +65,20 @@ pub struct PolicyFile {
 /// The length of a simulation.
 #[derive(Args, Clone, Debug)]
 pub struct RunLength {
-    /// Seed of the random streams: the same seed gives the same numbers
+    /// The seed: the same seed gives the same numbers
     #[arg(long, default_value = "1")]
     seed: u64,
 
-    /// Stop after this many events (arrivals, completions, clocks) [default: 2e8; 2e7 per policy
-    /// and load in comparisons; 5e7 per policy in `synth optimum`; 1e8 in `synth limit`]
+    /// Stop after this many events
+    ///
+    /// Events are arrivals, completions and clocks [default: 2e8; 2e7 per policy and load in
+    /// comparisons; 5e7 per policy in `synth optimum`; 1e8 in `synth limit`]
     #[arg(long, value_parser = count)]
     events: Option<u64>,
 
-    /// Stop after this time, such as 90 (seconds), 5min or 1h; results then depend on the machine
+    /// Stop after this time, such as 90 (seconds), 5min or 1h
+    ///
+    /// The results then depend on the machine
     #[arg(long, value_name = "TIME", value_parser = time)]
     time: Option<f64>,
 }
@@ -97,12 +101,13 @@ pub struct Budget {
     #[command(flatten)]
     length: RunLength,
 
-    /// Stop when the relative half-width of the 95 % interval of the mean response time is at most
-    /// this
+    /// Stop at this relative half-width of the mean response time
+    ///
+    /// The interval is that of 95 % confidence
     #[arg(long, default_value = "1%", value_parser = part)]
     precision: f64,
 
-    /// Number of independent replications, which run in parallel on the available cores
+    /// The number of independent replications, which run in parallel
     #[arg(long, default_value = "8", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub replications: u32,
 }

@@ -37,8 +37,9 @@ pub struct SynthesisArgs {
     #[arg(long, value_name = "EVENTS", default_value = "4e7", value_parser = count)]
     work: u64,
 
-    /// The seed of the simulations; if the seed is the same, the result is also the same. For
-    /// random sizes, the value 1 uses the sizes of the workload, and 2 the next ones
+    /// The seed of the simulations; if the seed is the same, the result is also the same.
+    ///
+    /// For random sizes, the value 1 uses the sizes of the workload, and 2 the next ones
     #[arg(long, default_value = "1")]
     seed: u64,
 }

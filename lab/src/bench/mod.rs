@@ -75,7 +75,9 @@ pub struct Arguments {
     #[arg(long, value_parser = count)]
     events: Option<u64>,
 
-    /// The seed for all simulations. The runs and the selection use different seeds
+    /// The seed for all simulations.
+    ///
+    /// The runs and the selection use different seeds
     #[arg(long, default_value = "1", value_parser = clap::value_parser!(u64).range(..1_000_000_000))]
     seed: u64,
 
@@ -83,8 +85,9 @@ pub struct Arguments {
     #[arg(long, value_name = "K/N")]
     shard: Option<Shard>,
 
-    /// The path to the results, with one JSON object per line for each system. If a system already
-    /// has a line, it is not run again
+    /// The path to the results, with one JSON object per line for each system.
+    ///
+    /// If a system already has a line, it is not run again
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
 

@@ -18,8 +18,9 @@ pub struct Setup {
     #[arg(long, value_enum, default_value_t = Mode::Kueue)]
     pub mode: Mode,
 
-    /// Name of the gate in `kueue.x-k8s.io/admission-gated-by`. With --mode suspend, this is the
-    /// value of the label `synth/policy` of the jobs to handle
+    /// Name of the gate in `kueue.x-k8s.io/admission-gated-by`.
+    ///
+    /// With --mode suspend, this is the value of the label `synth/policy` of the jobs to handle
     #[arg(long, value_name = "NAME", default_value = "synth/gate")]
     pub gate: String,
 
@@ -68,12 +69,15 @@ pub struct Setup {
     #[arg(long, value_enum, default_value_t = Format::Json)]
     pub log: Format,
 
-    /// Print the waiting and running jobs and the jobs that would be released now, and exit. No
-    /// jobs are released
+    /// Print the waiting and running jobs and the jobs that would be released now, and exit.
+    ///
+    /// No jobs are released
     #[arg(long)]
     pub dry_run: bool,
 
-    /// Remove the gate from all jobs and exit. A policy is not needed
+    /// Remove the gate from all jobs and exit.
+    ///
+    /// A policy is not needed
     #[arg(long, conflicts_with = "dry_run")]
     pub release_all: bool,
 

@@ -233,7 +233,10 @@ mod tests {
     /// Journals are kept for a long time.
     #[test]
     fn reads_and_writes_the_documented_line() {
-        let docs = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/how-to/production.md");
+        let docs = concat!(
+            env!("CARGO_MANIFEST_DIR"),
+            "/../../docs/how-to/production.md"
+        );
         let docs = std::fs::read_to_string(docs).unwrap();
         let line = docs.lines().find(|line| line.starts_with("{\"t\":"));
         let round: Round = serde_json::from_str(line.unwrap()).unwrap();

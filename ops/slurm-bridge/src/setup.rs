@@ -31,8 +31,9 @@ pub(crate) struct Setup {
     #[arg(long, value_name = "FILE")]
     pub metrics: Option<PathBuf>,
 
-    /// Print the waiting jobs and the jobs that would be released now, and exit. No jobs are
-    /// released
+    /// Print the waiting jobs and the jobs that would be released now, and exit.
+    ///
+    /// No jobs are released
     #[arg(long)]
     pub dry_run: bool,
 
@@ -48,8 +49,10 @@ pub(crate) struct Setup {
     #[arg(long, value_enum, default_value_t = Unknown::Pass)]
     pub unknown: Unknown,
 
-    /// Treat all nodes of the partition as a single server. A job may then have to wait after it
-    /// was started, because the free capacity can be on several nodes
+    /// Treat all nodes of the partition as a single server.
+    ///
+    /// A job may then have to wait after it was started, because the free capacity can be on
+    /// several nodes
     #[arg(long)]
     pub pool: bool,
 

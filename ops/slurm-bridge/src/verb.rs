@@ -60,7 +60,7 @@ struct ReplayArguments {
 }
 
 #[derive(Args)]
-#[command(after_help = include_str!("verb.txt").trim_ascii_end())]
+#[command(after_long_help = include_str!("verb.txt").trim_ascii_end())]
 struct SlurmArguments {
     /// The policy, which is a JSON file written by `synth FILE`
     #[arg(
@@ -70,14 +70,18 @@ struct SlurmArguments {
     )]
     policy: Option<PathBuf>,
 
-    /// The partition. Its jobs must be held at submission (see `synth export slurm`)
+    /// The partition.
+    ///
+    /// Its jobs must be held at submission (see `synth export slurm`)
     #[arg(long, value_name = "NAME")]
     partition: String,
 
     #[command(flatten)]
     setup: Setup,
 
-    /// Release all held jobs of the partition and exit. A policy is not needed
+    /// Release all held jobs of the partition and exit.
+    ///
+    /// A policy is not needed
     #[arg(long)]
     release_all: bool,
 

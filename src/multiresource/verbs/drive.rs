@@ -12,10 +12,12 @@ use crate::multiresource::live::protocol;
 use crate::multiresource::policy::LearnedRuntimes;
 use crate::typed::PolicyFile;
 
-/// Run a policy for a scheduler that can be written in any language, using one JSON object per line
-/// for each event and each decision
+/// Run a policy for your own scheduler, using lines of JSON
+///
+/// The scheduler can be written in any language. Each event and each decision is one JSON object
+/// on a line
 #[derive(Args)]
-#[command(after_help = include_str!("drive.txt").trim_ascii_end())]
+#[command(after_long_help = include_str!("drive.txt").trim_ascii_end())]
 pub(crate) struct Arguments {
     #[command(flatten)]
     policy: PolicyFile,

@@ -13,21 +13,26 @@ use crate::multiresource::live::check_only_starts;
 use crate::report::Section;
 use synth_slurm::order::{self, SlurmOrder};
 
-/// Write the files that are needed to use a policy or a workload with another program
+/// Write the files for using a policy with another program
+///
+/// Depending on the program, the files are for a policy or for a workload
 #[derive(Args)]
 pub(crate) struct Export {
     /// The program that the files are written for
     #[arg(value_enum, value_name = "PROGRAM")]
     to: Target,
 
-    /// The policy file. For slurm-priority, this can also be a queue order: saf (smallest limit ×
-    /// CPUs first), sjf (shortest limit first), widest (most CPUs first) or wfp3. For lp, this is a
-    /// workload file
+    /// The policy file.
+    ///
+    /// For slurm-priority, this can also be a queue order: saf (smallest limit × CPUs first), sjf
+    /// (shortest limit first), widest (most CPUs first) or wfp3. For lp, this is a workload file
     #[arg(value_name = "FILE")]
     source: PathBuf,
 
-    /// The name of the partition. For slurm-priority, this can be a list of partitions with the
-    /// same nodes, separated by commas
+    /// The name of the partition.
+    ///
+    /// For slurm-priority, this can be a list of partitions with the same nodes, separated by
+    /// commas
     #[arg(long, value_name = "NAME", required_if_eq_any([("to", "slurm"), ("to", "slurm-priority")]))]
     partition: Option<String>,
 

@@ -15,18 +15,20 @@ use crate::multiresource::workload::Fleet;
 use crate::trace::{self, Servers, Source, Trace};
 use crate::typed::{count, share};
 
-/// Create a workload from a log, with job types, size distributions and arrival rates
+/// Create a workload from a log
+///
+/// The workload has job types, size distributions and arrival rates
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// The path to the log, which may be compressed using gzip (`-`: standard input)
+    /// The log, which may be gzipped (`-`: standard input)
     #[arg(id = "trace", value_name = "TRACE")]
     trace: PathBuf,
 
-    /// The file that the workload is written to (`-`: standard output) [default: not written]
+    /// The file for the workload (`-`: standard output)
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
 
-    /// Also write the results of the fit to the given file as JSON
+    /// Also write the results of the fit to this file as JSON
     #[arg(long, value_name = "FILE")]
     report: Option<PathBuf>,
 
@@ -34,7 +36,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "K", default_value = "48", value_parser = count)]
     max_types: u64,
 
-    /// The maximum increase of the load if similar demands are combined into a single type
+    /// The maximum increase of the load by combining similar demands
     #[arg(long, value_name = "SHARE", default_value = "0.2%", value_parser = share)]
     rounding_loss: f64,
 
@@ -46,8 +48,9 @@ pub(crate) struct Arguments {
     #[arg(long, conflicts_with = "since")]
     by_limit: bool,
 
-    /// Use the same job types as this policy. Recent jobs are more important: the weight of a job
-    /// is reduced by half every 14 days
+    /// Use the same job types as this policy
+    ///
+    /// Recent jobs are more important: the weight of a job is reduced by half every 14 days
     #[arg(long, value_name = "POLICY")]
     since: Option<PathBuf>,
 

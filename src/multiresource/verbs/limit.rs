@@ -18,11 +18,11 @@ use crate::simulation::{Estimate, Health, Settings};
 use crate::typed::{RunLength, part};
 use synth_verb::table;
 
-/// Find the maximum load at which a policy is stable, using simulation
+/// Find the maximum load at which a policy is stable, by simulation
 #[derive(Args)]
-#[command(after_help = ABOUT)]
+#[command(after_long_help = ABOUT)]
 pub(crate) struct Arguments {
-    /// The path to the workload, which is a YAML file (`-`: standard input)
+    /// The workload, a YAML file (`-`: standard input)
     #[arg(value_name = "FILE")]
     workload: PathBuf,
 

@@ -12,16 +12,20 @@ use crate::multiresource::artifact::Multiresource;
 use crate::multiresource::workload::Fleet;
 use crate::report::WIDTH;
 
-/// Analyze or simulate your own policy, and write it as a policy file
+/// Analyze or simulate your own policy
+///
+/// The result can be written as a policy file
 #[derive(Args)]
 pub(crate) struct Analyze {
-    /// The path to the policy, which is a YAML file. It contains the schedules and the weights or
-    /// rates of an MSR policy, which is analyzed, or the turns of Static Quickswap or the order of
-    /// a backfilling policy, which is simulated. See docs/reference/policies.md
+    /// The policy to analyze, a YAML file
+    ///
+    /// See docs/reference/policies.md. It contains the schedules and the weights or rates of an
+    /// MSR policy, which is analyzed, or the turns of Static Quickswap or the order of a
+    /// backfilling policy, which is simulated. See docs/reference/policies.md
     #[arg(value_name = "POLICY")]
     policy: PathBuf,
 
-    /// The path to the workload, which is a YAML file (`-`: standard input)
+    /// The workload, a YAML file (`-`: standard input)
     #[arg(long, value_name = "FILE")]
     workload: PathBuf,
 
@@ -31,7 +35,7 @@ pub(crate) struct Analyze {
     #[command(flatten)]
     msr: MsrArgs,
 
-    /// Also write the policy to the given file (`-`: to standard output)
+    /// Also write the policy to this file
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
 }
@@ -56,21 +60,23 @@ impl RunVerb for Analyze {
     }
 }
 
-/// Find the smallest number of servers or amount of a resource that is needed to meet all targets
+/// Find the smallest cluster that meets all targets
+///
+/// This is the smallest number of servers of a shape, or the smallest amount of a resource
 #[derive(Args)]
 #[command(
-    after_help = "The arrival rates of the jobs are not changed. For a fleet, --shape is the name of a server shape. For a single server, it is the name of a resource."
+    after_long_help = "The arrival rates of the jobs are not changed. For a fleet, --shape is the name of a server shape. For a single server, it is the name of a resource."
 )]
 pub(crate) struct Size {
-    /// The path to the workload, which is a YAML file (`-`: standard input)
+    /// The workload, a YAML file (`-`: standard input)
     #[arg(value_name = "FILE")]
     workload: PathBuf,
 
-    /// The server shape, or the resource for a single server, that should be as small as possible
+    /// The server shape, or the resource of a single server, to minimize
     #[arg(long, value_name = "NAME", requires = "slo")]
     shape: String,
 
-    /// The name of a family of policies or of a rule, as for `synth FILE` [default: auto]
+    /// The family of policies, or a rule, as in `synth FILE` [default: auto]
     #[arg(long, value_name = "NAME")]
     family: Option<FamilyOrRule>,
 
@@ -81,7 +87,7 @@ pub(crate) struct Size {
     #[arg(long, short)]
     verbose: bool,
 
-    /// Also write the policy for this size to the given file (`-`: to standard output)
+    /// Also write the policy for this size to this file
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
 }

@@ -22,23 +22,25 @@ use crate::report::number;
 use crate::simulation::Settings;
 use crate::typed::{RunLength, count, load, part, positive};
 
-/// Compute a lower bound for any policy. For a small system, this is close to the optimum
+/// Compute a lower bound for any policy.
+///
+/// For a small system, this is close to the optimum
 #[derive(Args)]
-#[command(after_help = ABOUT)]
+#[command(after_long_help = ABOUT)]
 pub(crate) struct Arguments {
-    /// The path to the workload, which is a YAML file (`-`: standard input)
+    /// The workload, a YAML file (`-`: standard input)
     #[arg(value_name = "FILE")]
     workload: PathBuf,
 
-    /// Scale the arrival rates to this load ρ, a fraction of the maximum that can be sustained
+    /// Scale the arrival rates to this load ρ, such as 0.8
     #[arg(long, value_parser = load, allow_negative_numbers = true, value_name = "ρ")]
     load: Option<f64>,
 
-    /// Whether a running job can be preempted, either at no cost or with a setup
+    /// Whether running jobs can be preempted
     #[arg(long, value_enum, default_value = "none")]
     preemption: Preemption,
 
-    /// The setup rate γ [1/time unit], which is required with `--preemption setup`
+    /// The setup rate γ [1/time unit] of `--preemption setup`
     #[arg(long, value_name = "γ", value_parser = positive, allow_negative_numbers = true, required_if_eq("preemption", "setup"))]
     setup_rate: Option<f64>,
 
@@ -46,28 +48,31 @@ pub(crate) struct Arguments {
     #[arg(long, value_enum, default_value = "mean")]
     minimize: Objective,
 
-    /// Stop if the relative difference between the bounds is smaller than this value
+    /// Stop at this relative difference between the bounds
     #[arg(long, default_value = "0.5%", value_parser = part)]
     tolerance: f64,
 
-    /// Also simulate these policies: names of rules (see `synth rules`) or paths to policy files
+    /// Also simulate these rules (see `synth rules`) or policy files
     #[arg(long, value_delimiter = ',', value_name = "P,P,…")]
     policies: Vec<String>,
 
-    /// The maximum number of states of the dynamic program (each of which needs 20 bytes). The
-    /// linear program has at most one row for every 2000 states. If the dynamic program needs more
-    /// states than this, only the linear program is used
+    /// The maximum number of states of the dynamic program
+    ///
+    /// Each state needs 20 bytes. The linear program has at most one row for every 2000 states. If
+    /// the dynamic program needs more states than this, only the linear program is used
     #[arg(long, default_value = "2e7", value_parser = count, value_name = "STATES")]
     work: u64,
 
-    /// Also write the bound of the linear program and its proof to this file, for `synth check`
+    /// Also write the proof of the bound to this file, for `synth check`
     #[arg(long, value_name = "FILE")]
     proof: Option<PathBuf>,
 
     #[command(flatten)]
     length: RunLength,
 
-    /// Also write all results to this file as JSON (`-`: standard output, instead of the table)
+    /// Also write all results to this file as JSON (`-`: standard output)
+    ///
+    /// On the standard output, it replaces the table
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
 }

@@ -33,12 +33,11 @@ const BUDGET_OF_A_SIZE: u64 = 40_000_000;
 /// The options of every verb that creates a policy.
 #[derive(Args, Clone, Default)]
 pub(crate) struct MakingArgs {
-    /// Whether a running job can be preempted [default: none, or as needed by the rule in
-    /// `--family`]
+    /// Whether running jobs can be preempted [default: as `--family` needs]
     #[arg(long, value_enum)]
     preemption: Option<Preemption>,
 
-    /// The setup rate γ [1/time unit], which is required with `--preemption setup`
+    /// The setup rate γ [1/time unit] of `--preemption setup`
     #[arg(long, value_name = "γ", value_parser = positive, allow_negative_numbers = true)]
     setup_rate: Option<f64>,
 
@@ -46,19 +45,24 @@ pub(crate) struct MakingArgs {
     #[arg(long, value_enum, default_value = "mean")]
     minimize: Objective,
 
-    /// A target for the jobs of one type, such as 'g8: wait 95 % < 6 h'. Use `response` instead of
-    /// `wait` to include the run time. This option can be used multiple times. The result is the
-    /// best policy that meets all of the targets. If there is none, nothing is written
+    /// A target for one job type, such as 'g8: wait 95 % < 6 h'
+    ///
+    /// Use `response` instead of `wait` to include the run time. This option can be used multiple
+    /// times. The result is the best policy that meets all of the targets. If there is none,
+    /// nothing is written
     #[arg(long, value_name = "TARGET")]
     slo: Vec<String>,
 
-    /// The budget for tuning, selection and analysis, as a number of events for First-Fit with a
-    /// small number of types. A value of 1e8 takes about seven seconds of processor time [default:
-    /// 4e8, or 4e7 for each size of `synth size`]
+    /// The budget for tuning and selection, in events [default: 4e8]
+    ///
+    /// An event is one of First-Fit with a small number of types. A budget of 1e8 takes about
+    /// seven seconds of processor time. The default of `synth size` is 4e7 for each size
     #[arg(long, value_name = "EVENTS", value_parser = count)]
     work: Option<u64>,
 
-    /// The seed for the simulations. If the seed is the same, the policy is also the same
+    /// The seed for the simulations
+    ///
+    /// The same seed gives the same policy
     #[arg(long, default_value = "1")]
     seed: u64,
 }
@@ -69,12 +73,11 @@ pub struct SynthesisArgs {
     #[command(flatten)]
     pub(super) making: MakingArgs,
 
-    /// Also print how the policy was found, with the proof and everything that was compared
+    /// Also print the proof, all candidates and how the policy was found
     #[arg(long, short)]
     pub(super) verbose: bool,
 
-    /// The name of a family of policies or of a rule [default: auto, which is the best of all
-    /// families, selected by simulation]
+    /// The family of policies, or a rule [default: auto, the best of all]
     ///
     /// The following families are found by analysis, with a proof that they are stable: msr (a
     /// clock switches between the working schedules of the program), msfq-strict (this is MSFQ as
@@ -87,27 +90,30 @@ pub struct SynthesisArgs {
     /// that is only made if it is worth waiting for the drain), tdc (the schedule with the largest
     /// value, minus the cost of the drain), tuned-max-weight with --preemption full or setup (the
     /// schedule with the largest weight) and, for a fleet, pooled (First-Fit and its variants,
-    /// EASY, and rules that keep some capacity free for short jobs). If this is auto, the result is
-    /// the best of these families and of First-Fit, most and least servers first and EASY by mean
-    /// sizes. With --preemption full, it is the best of msr, tuned-max-weight and ServerFilling.
-    /// With --preemption setup, it is the best of all policies that do not preempt, msr and
-    /// tuned-max-weight. Any other value is the name of a rule with fixed parameters, such as
-    /// first-fit or msfq:20 (use `synth rules` to list all rules)
+    /// EASY, and rules that keep some capacity free for short jobs). If this is auto, the result
+    /// is the best of these families and of First-Fit, most and least servers first and EASY by
+    /// mean sizes. With --preemption full, it is the best of msr, tuned-max-weight and
+    /// ServerFilling. With --preemption setup, it is the best of all policies that do not preempt,
+    /// msr and tuned-max-weight. Any other value is the name of a rule with fixed parameters, such
+    /// as first-fit or msfq:20 (use `synth rules` to list all rules)
     #[arg(long, value_name = "NAME")]
     pub(super) family: Option<FamilyOrRule>,
 
     #[command(flatten)]
     pub(super) msr: MsrArgs,
 
-    /// Also write the candidates, their parameters and the comparisons to the given file as JSON
-    /// (`-`: to standard output, only with --output)
-    #[arg(long, value_name = "FILE")]
+    /// Also write all candidates and comparisons to this file as JSON
+    ///
+    /// The file `-` is the standard output, which requires --output
+    #[arg(long, value_name = "FILE", hide_short_help = true)]
     pub(super) log: Option<PathBuf>,
 
-    /// The time limit for the whole synthesis, in seconds or with a unit, such as 10min or 1h. The
-    /// proof, the analysis and the selection are stopped at this time. If this happens, it is
-    /// reported, and the result depends on the speed of the machine [default: no limit]
-    #[arg(long, value_name = "TIME", value_parser = time)]
+    /// A time limit, such as 10min [default: no limit]
+    ///
+    /// The limit is for the whole synthesis. The proof, the analysis and the selection are stopped
+    /// at this time. If this happens, it is reported, and the result depends on the speed of the
+    /// machine [default: no limit]
+    #[arg(long, value_name = "TIME", value_parser = time, hide_short_help = true)]
     pub(super) time: Option<f64>,
 
     /// The path to a policy that was written by the user.
@@ -122,18 +128,20 @@ pub struct SynthesisArgs {
 /// The options that are only used for the family msr.
 #[derive(Args, Clone, Default)]
 pub(crate) struct MsrArgs {
-    /// The switching rate α, which is the number of switches of the preemptive loop per time unit.
-    /// By default, it is tuned automatically
-    #[arg(long, value_name = "α", value_parser = positive, allow_negative_numbers = true)]
+    /// The switching rate α [1/time unit] [default: tuned]
+    ///
+    /// This is the number of switches of the preemptive loop per time unit
+    #[arg(long, value_name = "α", value_parser = positive, allow_negative_numbers = true, hide_short_help = true)]
     switching_rate: Option<f64>,
 
-    /// The route that is used to switch between schedules: sequential-eager, concurrent-eager,
-    /// concurrent-late or sequential-late. By default, it is selected automatically
-    #[arg(long)]
+    /// The route that is used to switch between schedules [default: selected]
+    ///
+    /// It is one of sequential-eager, concurrent-eager, concurrent-late and sequential-late
+    #[arg(long, hide_short_help = true)]
     route: Option<Route>,
 
     /// How to use the capacity that is not used by the schedule [default: first-fit]
-    #[arg(long, value_enum)]
+    #[arg(long, value_enum, hide_short_help = true)]
     backfill: Option<Backfill>,
 }
 

@@ -62,7 +62,9 @@ pub struct Log {
     pub vectors: Vec<Box<[f64]>>,
     /// For each vector, the number of servers that are used at the same time.
     pub nodes: Vec<u32>,
-    /// The servers that were used to run the jobs.
+    /// The servers of the log, such as cpu=128,memory=512
+    ///
+    /// These are the servers that were used to run the jobs.
     pub servers: Servers,
     /// The resolution of the times.
     pub tick: Tick,

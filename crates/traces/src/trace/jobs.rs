@@ -14,7 +14,9 @@ use super::{
 pub struct Trace {
     /// The resolution of its times.
     pub tick: Tick,
-    /// The servers that were used to run the jobs.
+    /// The servers of the log, such as cpu=128,memory=512
+    ///
+    /// These are the servers that were used to run the jobs.
     pub servers: Servers,
     rows: Rows,
     reader: Box<dyn Reader>,

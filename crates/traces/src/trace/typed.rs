@@ -7,44 +7,55 @@ use super::{ReadOptions, Servers, TraceEdge, TraceFormat, nodes};
 use synth_core::number::{instant, stamp};
 use synth_typed::{share, time};
 
-/// How the lines of a log are read. The log itself is a separate argument named `trace`.
+/// How the lines of a log are read.
+///
+/// The log itself is a separate argument named `trace`.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "How the log is read")]
 pub struct ReadArgs {
-    /// The servers that were used to run the jobs. This can be a server, such as
+    /// The servers of the log, such as cpu=128,memory=512
+    ///
+    /// These are the servers that were used to run the jobs. This can be a server, such as
     /// cpu=128,memory=512, or a fleet, such as "40xcpu=96,memory=384;8xcpu=48,gpu:devices=8" (each
     /// fraction of a gpu is on one device), or a file with a list of nodes (cpu_milli, memory_mib,
     /// gpu) [default: from the log]
     #[arg(long, visible_alias = "capacity", value_name = "SHAPES", requires = "trace", value_parser = servers)]
     pub servers: Option<Servers>,
 
-    /// The columns of a table (csv) by meaning, such as time=submit_s,size=held_s,cpu=cores. An
-    /// amount can be a product of columns divided by a number, such as gpu=num_gpu*gpu_milli/1000
+    /// The columns of a table, such as time=submit_s,cpu=cores
+    ///
+    /// The columns are given by meaning, such as time=submit_s,size=held_s,cpu=cores. An amount
+    /// can be a product of columns divided by a number, such as gpu=num_gpu*gpu_milli/1000
     #[arg(long, value_name = "WHAT=COLUMN,…", requires = "trace", value_delimiter = ',', value_parser = pair)]
     columns: Vec<(String, String)>,
 
-    /// Details of the format. Use format=swf if it is not detected. For tables, use unit=ms for all
-    /// times or unit.limit=min for one column, and amounts=total or per-node if the amounts of a
-    /// job on several servers are those of all of them together or of each. With past-limit=kill,
-    /// jobs end at their limits, otherwise the limits are raised. With censored=end, jobs that were
+    /// Details of the format, such as format=swf
+    ///
+    /// Use format=swf if it is not detected. For tables, use unit=ms for all times or
+    /// unit.limit=min for one column, and amounts=total or per-node if the amounts of a job on
+    /// several servers are those of all of them together or of each. With past-limit=kill, jobs
+    /// end at their limits, otherwise the limits are raised. With censored=end, jobs that were
     /// still running at the end of the log are treated as if they had ended then. With faults=5%,
     /// up to this share of the lines can have faults, up to this share of the work can be in jobs
     /// that are larger than any server, and both are left out (default 1 %)
     #[arg(long, value_name = "KEY=VALUE,…", requires = "trace", value_delimiter = ',', value_parser = pair)]
     read: Vec<(String, String)>,
 
-    /// The beginning: a date (2026-10-01, 2026-10-01T12:00, by the log's own clock) or a time after
-    /// the first job (120d, or a number of seconds). Jobs running or waiting then are the initial
-    /// state [default: the first job, or the time from which the rows are complete, as in the
-    /// output of sacct -S]
+    /// The beginning: a date, or a time after the first job
+    ///
+    /// A date is 2026-10-01 or 2026-10-01T12:00, by the log's own clock. A time is 120d, or a
+    /// number of seconds. Jobs running or waiting then are the initial state [default: the first
+    /// job, or the time from which the rows are complete, as in the output of sacct -S]
     #[arg(long, value_name = "WHEN", requires = "trace", value_parser = edge)]
     from: Option<TraceEdge>,
 
-    /// The end, in the same notation; later jobs are left out
+    /// The end, in the same notation
+    ///
+    /// Later jobs are left out
     #[arg(long, value_name = "WHEN", requires = "trace", value_parser = edge)]
     to: Option<TraceEdge>,
 
-    /// Only use the jobs that match partition=NAME, user=NAME, or status=completed
+    /// Only the jobs of a partition=NAME or user=NAME, or status=completed
     #[arg(long, value_name = "KEY=VALUE,…", requires = "trace", value_delimiter = ',', value_parser = pair)]
     only: Vec<(String, String)>,
 }

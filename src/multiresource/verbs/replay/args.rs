@@ -9,47 +9,53 @@ use crate::number::quantity::explained;
 use crate::trace::ReadArgs;
 use crate::typed::fraction;
 
-/// Replay the jobs of a log using other policies, with the same jobs and submission times
+/// Replay a log under other policies, with the same jobs and times
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// The path to the log, which may be compressed using gzip (`-`: standard input)
+    /// The log, which may be gzipped (`-`: standard input)
     #[arg(id = "trace", value_name = "LOG")]
     pub file: PathBuf,
 
-    /// The policies to use: names of rules (see `synth rules`) or paths to policy files
+    /// Names of rules (see `synth rules`) or paths to policy files
     #[arg(long, value_delimiter = ',', required = true, value_name = "P,P,…")]
     pub policies: Vec<String>,
 
-    /// The workload with the job types, for policy files and for `--demands rounded` or `known`
+    /// The workload with the job types
+    ///
+    /// It is required for policy files and for `--demands rounded` or `known`
     #[arg(long, value_name = "FILE")]
     pub workload: Option<PathBuf>,
 
-    /// Scale the arrival times so that the load of the most used resource, as a fraction of its
-    /// capacity, is equal to this value [default: the same as in the log]
+    /// Scale the arrival times to this load [default: as in the log]
+    ///
+    /// The load is that of the most used resource, as a fraction of its capacity
     #[arg(long, value_delimiter = ',', value_parser = fraction, value_name = "ρ,ρ,…")]
     pub loads: Vec<f64>,
 
-    /// The factor by which jobs arrive faster than in the log, such as 5/4 (with the same sizes)
+    /// Let the same jobs arrive faster by this factor, such as 5/4
     #[arg(long, value_name = "A/B", conflicts_with = "loads", value_parser = Speed::parse)]
     pub speed: Option<Speed>,
 
-    /// The time in seconds for which a job holds its capacity before it runs (start latency)
+    /// The start latency in seconds: a job holds its capacity but does not run
     #[arg(long, value_name = "TIME", allow_negative_numbers = true, value_parser = start_latency)]
     pub start_latency: Option<Decimal>,
 
-    /// The amount of each resource that is held by a job for a rule. For policy files, this always
-    /// depends on the job type
+    /// The amount of each resource that is held by a job for a rule.
+    ///
+    /// For policy files, this always depends on the job type
     #[arg(long, value_enum, default_value_t = Demands::Exact)]
     pub demands: Demands,
 
-    /// The jobs that are included in the results: either all, or those that were submitted in the
-    /// given part of the time span, such as 0.1,0.9 [default: 0.02,0.98]
+    /// The jobs in the results: all, or a part [default: 0.02,0.98]
+    ///
+    /// A part such as 0.1,0.9 means the jobs that were submitted in this part of the time span
     #[arg(long, value_name = "PART", value_parser = Window::parse)]
     pub measure: Option<Window>,
 
-    /// The configuration of the site, for the rule slurm. This is the path to the slurm.conf, or to
-    /// a directory with the output of the commands that are listed by `synth advise --help`. The
-    /// nodes are used as the servers
+    /// The configuration of the site, for the rule slurm
+    ///
+    /// This is the path to the slurm.conf, or to a directory with the output of the commands that
+    /// are listed by `synth advise --help`. The nodes are used as the servers
     #[arg(long, value_name = "FILE|DIR")]
     pub slurm: Option<PathBuf>,
 
@@ -57,19 +63,21 @@ pub(crate) struct Arguments {
     #[arg(long, default_value = "1")]
     pub seed: u64,
 
-    /// Also write the result of each job to the given file as CSV (`-`: to standard output)
+    /// Also write the result of each job to this file as CSV
     #[arg(long, value_name = "FILE")]
     pub jobs: Option<PathBuf>,
 
-    /// Also write all results to this file as JSON (`-`: standard output, instead of the table)
+    /// Also write all results to this file as JSON (`-`: standard output)
+    ///
+    /// On the standard output, it replaces the table
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
 
-    /// Also write all numbers to this file as CSV, one number per line (`-`: standard output)
+    /// Also write all numbers to this file as CSV, one per line
     #[arg(long, value_name = "FILE")]
     pub csv: Option<PathBuf>,
 
-    /// Also write an HTML page with the result and charts to this file (`-`: standard output)
+    /// Also write an HTML page with charts to this file
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
 

@@ -19,38 +19,44 @@ use synth_verb::{
     Caller, Files, NamesFiles, RunVerb, VerbOutput, VerbResult, document, files, refuse,
 };
 
-/// Find changes to the configuration of a site using its own jobs, and show who gains, who loses,
-/// and how certain this is
+/// Find changes to the configuration of a site using its own jobs
+///
+/// The result shows who gains, who loses, and how certain this is
 #[derive(Args)]
-#[command(after_help = about())]
+#[command(after_long_help = about())]
 pub struct Advise {
     /// The scheduler that is used by the site
     #[arg(value_enum, value_name = "SCHEDULER")]
     of: Scheduler,
 
-    /// The output of sacct, which may be compressed using gzip [default: run sacct]
+    /// The output of sacct, which may be gzipped [default: run sacct]
     #[arg(id = "trace", value_name = "LOG", requires = "slurm")]
     trace: Option<PathBuf>,
 
-    /// The configuration of the site, which is the path to the slurm.conf or to a directory with
-    /// the output of the commands below [default: run the commands on this machine]
+    /// The slurm.conf, or a directory with outputs [default: run commands]
+    ///
+    /// The directory contains the output of the commands below. By default, they are run on this
+    /// machine
     #[arg(long, value_name = "FILE|DIR")]
     slurm: Option<PathBuf>,
 
-    /// The length of the period before now whose jobs are exported if there is no log
+    /// The period before now whose jobs are read if there is no log
     #[arg(long, value_name = "TIME", default_value = "4w", value_parser = weeks, conflicts_with = "trace")]
     since: f64,
 
-    /// Only use changes where the longest wait in the first half of the log is at most this many
-    /// times the current longest wait, such as 1.5 [default: no limit]
+    /// Limit the longest wait to this multiple of today's, such as 1.5
+    ///
+    /// Only changes that meet the limit in the first half of the log are used [default: no limit]
     #[arg(long, value_name = "TIMES", value_parser = positive)]
     longest: Option<f64>,
 
-    /// Also write all results to this file as JSON (`-`: standard output, instead of the text)
+    /// Also write all results to this file as JSON (`-`: standard output)
+    ///
+    /// On the standard output, it replaces the text
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
 
-    /// Also write a report for decision-makers to this file, as an HTML page
+    /// Also write a report for decision-makers to this file (HTML)
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
 

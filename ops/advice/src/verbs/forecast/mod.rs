@@ -21,27 +21,32 @@ use synth_verb::{
     Caller, Files, NamesFiles, Notice, RunVerb, VerbOutput, VerbResult, document, files, refuse,
 };
 
-/// Forecast when jobs will start, either for a log, where the result is compared to the actual
-/// times, or for a Slurm partition
+/// Forecast when jobs will start
+///
+/// For a log, the forecasts are compared with the actual times. For a Slurm partition, the result
+/// is for the jobs that wait now
 #[derive(Args)]
-#[command(after_help = ABOUT)]
+#[command(after_long_help = ABOUT)]
 pub struct Arguments {
-    /// The path to the log that is used to evaluate the forecasts, which may be compressed using
-    /// gzip (`-`: standard input). If this is `slurm`, the result is for the jobs that are
-    /// currently waiting in --partition
+    /// The log that the forecasts are tested on, or `slurm`
+    ///
+    /// The log may be gzipped, and `-` is the standard input. With `slurm`, the result is for the
+    /// jobs that are currently waiting in --partition
     #[arg(id = "trace", value_name = "LOG|slurm")]
     trace: PathBuf,
 
-    /// The name of the partition, which is required for `slurm`
+    /// The partition, which is required for `slurm`
     #[arg(long, value_name = "NAME")]
     partition: Option<String>,
 
-    /// For `slurm`, the path to a log of past jobs in this partition, as written by sacct (see
-    /// `synth advise slurm --help`). It is used to calibrate the forecasts
+    /// For `slurm`, a log of past jobs in this partition
+    ///
+    /// This is the output of sacct (see `synth advise slurm --help`). It is used to calibrate the
+    /// forecasts
     #[arg(long, value_name = "FILE", requires = "partition")]
     log: Option<PathBuf>,
 
-    /// The rule that is used by the site, such as easy, easy+saf or first-fit+sjf
+    /// The rule of the site, such as easy, easy+saf or first-fit+sjf
     #[arg(long, value_name = "RULE", default_value = "easy")]
     policy: String,
 
@@ -49,16 +54,19 @@ pub struct Arguments {
     #[arg(long, value_name = "N", default_value = "1", value_parser = clap::value_parser!(u32).range(1..))]
     every: u32,
 
-    /// Also show the waits of jobs with other widths and limits in the second half of the log
+    /// Also show the waits for other widths and limits in the second half
     #[arg(long)]
     map: bool,
 
-    /// Also write all results to this file as JSON (`-`: standard output, instead of the tables)
+    /// Also write all results to this file as JSON (`-`: standard output)
+    ///
+    /// On the standard output, it replaces the tables
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
 
-    /// Also write the accuracy of the forecasts to this file, for Prometheus (textfile collector of
-    /// node_exporter)
+    /// Also write the accuracy to this file, for Prometheus
+    ///
+    /// The format is that of the textfile collector of node_exporter
     #[arg(long, value_name = "FILE")]
     metrics: Option<PathBuf>,
 

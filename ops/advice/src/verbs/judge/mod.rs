@@ -20,20 +20,23 @@ use synth_verb::{
     Caller, Files, NamesFiles, Notice, RunVerb, VerbOutput, VerbResult, document, files, refuse,
 };
 
-/// Test different queue orders using a log. Each order is selected using the past and evaluated on
-/// the jobs that follow
+/// Test different queue orders using a log.
+///
+/// Each order is selected using the past and evaluated on the jobs that follow
 #[derive(Args)]
-#[command(after_help = ABOUT)]
+#[command(after_long_help = ABOUT)]
 pub struct Arguments {
-    /// The path to the log, which may be compressed using gzip (`-`: standard input)
+    /// The log, which may be gzipped (`-`: standard input)
     #[arg(id = "trace", value_name = "LOG")]
     trace: PathBuf,
 
-    /// The length of the period after which a new rule is selected
+    /// The time after which a new rule is selected
     #[arg(long, value_name = "TIME", default_value = "7d", value_parser = time)]
     every: f64,
 
-    /// The fraction of the log before the first selection. The rest is used for the evaluation
+    /// The part of the log before the first selection
+    ///
+    /// The rest is used for the evaluation
     #[arg(long, value_name = "PART", default_value = "50%", value_parser = part)]
     past: f64,
 
@@ -41,29 +44,33 @@ pub struct Arguments {
     #[arg(long, value_enum, requires = "trace", default_value_t)]
     minimize: JudgeObjective,
 
-    /// Guarantee that no job waits longer than the longest wait of the current rule in the past
-    /// multiplied by this number, such as 1.0 [default: 4 if jobs have limits and there is a rule
-    /// that meets it]
+    /// Limit the longest wait to this multiple of the current rule's
+    ///
+    /// The longest wait under the current rule in the past, multiplied by this number, is a
+    /// guarantee for each selected rule, for example with 1.0 [default: 4 if jobs have limits and
+    /// there is a rule that meets it]
     #[arg(long, value_name = "TIMES", requires = "trace", value_parser = positive)]
     longest: Option<f64>,
 
-    /// The current rule, which is easy, first-fit or strict with an optional order as in easy+sjf
+    /// The current rule: easy, first-fit or strict, also as easy+sjf
     #[arg(long, value_name = "RULE", requires = "trace", default_value = "easy", value_parser = QueueRule::parse)]
     now: QueueRule,
 
-    /// Scale the arrival times so that the load is equal to this value
+    /// Scale the arrival times to this load ρ, such as 0.9
     #[arg(long, value_name = "ρ", value_parser = fraction)]
     load: Option<f64>,
 
-    /// Also write all results to this file as JSON (`-`: standard output, instead of the tables)
+    /// Also write all results to this file as JSON (`-`: standard output)
+    ///
+    /// On the standard output, it replaces the tables
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
 
-    /// Also write an HTML page with charts to the given file
+    /// Also write an HTML page with charts to this file
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
 
-    /// Also select an order using the whole log, and write it as a policy for `synth analyze`
+    /// Also write the order selected on the whole log, for `synth analyze`
     #[arg(long, value_name = "FILE")]
     policy: Option<PathBuf>,
 

@@ -1,6 +1,6 @@
 //! This module computes the mean response time for many switching rates.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
@@ -8,10 +8,12 @@ use std::time::Instant;
 use clap::Args;
 use itertools::Itertools as _;
 
+use synth::document::{display_name, text_of};
 use synth::kind::{
     Caller, Files, NamesFiles, Notice, RunVerb, VerbOutput, VerbResult, files, refuse, table,
 };
-use synth::multiresource::artifact::{Preemption, Route};
+use synth::multiresource::artifact::{Family, MsrConfig, Preemption, Route};
+use synth::multiresource::policy::parse_custom_policy;
 use synth::multiresource::synthesis::{SweepPoint, SynthesisOptions, sweep_switching_rates};
 use synth::multiresource::workload::Workload;
 use synth::report::plot::{Chart, Curve, Point, Scale};
@@ -23,6 +25,10 @@ use synth::typed::{WorkloadFile, positive, seconds, time};
 pub struct Arguments {
     #[command(flatten)]
     workload: WorkloadFile,
+
+    /// A policy with your own schedules, a YAML file as for `synth analyze`
+    #[arg(long, value_name = "FILE")]
+    policy: Option<PathBuf>,
 
     /// Whether a running job can be preempted if the schedule changes
     #[arg(long, value_enum, default_value_t = Preemption::None)]
@@ -62,7 +68,12 @@ pub struct Arguments {
 
 impl NamesFiles for Arguments {
     fn files(&self) -> Files<'_> {
-        files(self.workload.typed(), self.output.iter().chain(&self.html))
+        let read = self
+            .workload
+            .typed()
+            .into_iter()
+            .chain(self.policy.as_deref());
+        files(read, self.output.iter().chain(&self.html))
     }
 }
 
@@ -86,7 +97,11 @@ impl RunVerb for Arguments {
             caller.notify(Notice::Interruptible);
             caller.notify(Notice::Doing("evaluating switching rates"));
         };
-        let swept = sweep_switching_rates(&workload, &options, points, &interrupt, begun)?;
+        let own = self.policy.as_deref();
+        let own = own
+            .map(|file| read_schedules(file, &workload))
+            .transpose()?;
+        let swept = sweep_switching_rates(&workload, &options, own, points, &interrupt, begun)?;
         let cut = match options.end {
             _ if interrupt.load(Ordering::Relaxed) => Some("Interrupted"),
             Some(end) if Instant::now() >= end => Some("Time limit reached"),
@@ -114,6 +129,16 @@ impl RunVerb for Arguments {
             None => answered.report = VerbOutput::of_table(csv).report,
         }
         Ok(answered)
+    }
+}
+
+fn read_schedules(file: &Path, workload: &Workload) -> VerbResult<MsrConfig> {
+    let (name, text) = (display_name(file), text_of(file)?);
+    match parse_custom_policy(&text, &name, &workload.clone().into())? {
+        Family::Msr(own) => Ok(own),
+        _ => refuse(format!(
+            "{name} has no schedules; use a policy with the key `msr`"
+        )),
     }
 }
 

@@ -2,14 +2,14 @@ use std::path::{Path, PathBuf};
 
 use crate::artifact::read_text;
 use crate::document::display_name;
-use crate::kind::{FileOf, Kind, NamesFiles as _, RunVerb, SynthesisAnswer};
-use crate::report::valid_report;
+use crate::kind::{FileOf, Kind, NamesFiles as _, RunVerb, SynthesisAnswer, VerbResult};
+use crate::report::{Report, valid_report};
 use crate::simulation::Settings;
 use crate::typed::{Budget, PolicyFile, WorkloadFile, load};
 use clap::Args;
 
 use super::interrupt::{self, SignalFlag};
-use super::output::{check_destinations, conclude, emit_all};
+use super::output::{check_destinations, conclude, emit_all, is_stdout};
 use super::progress::with_caller;
 use super::terminal::{Common, NEGATIVE, Outcome, SUCCESS};
 use super::workload::read_workload;
@@ -47,6 +47,17 @@ pub(super) fn synthesize<K: Kind>(arguments: &SynthesizeArguments<K>, common: &C
         };
         K::synthesize(&workload, &arguments.args, caller)
     });
+    let file = arguments.output.as_deref();
+    // The summary is a result, unless the standard output is used for documents.
+    let answered = |text: &Report, is_used: bool| -> VerbResult<()> {
+        let text = text.text(common.host.width());
+        match is_used {
+            true => common.host.tell(&text),
+            false => common.host.say(&format!("{text}\n"))?,
+        }
+        Ok(())
+    };
+    let is_shown = file.is_some() || !common.host.stdout_is_terminal();
     match answer? {
         SynthesisAnswer::Policy {
             artifact,
@@ -54,13 +65,13 @@ pub(super) fn synthesize<K: Kind>(arguments: &SynthesizeArguments<K>, common: &C
             mut documents,
         } => {
             let policy = artifact.to_json()?;
-            let file = arguments.output.as_deref();
-            let is_shown = file.is_some() || !common.host.stdout_is_terminal();
             if is_shown {
                 documents.insert(0, (file.unwrap_or(Path::new("-")).into(), policy));
             }
             let written = emit_all(&documents, common);
-            common.tell(&summary.text(common.host.width()));
+            if !common.quiet {
+                answered(&summary, documents.iter().any(|(file, _)| is_stdout(file)))?;
+            }
             written?;
             if !is_shown {
                 common.tell(NOT_WRITTEN);
@@ -74,7 +85,7 @@ pub(super) fn synthesize<K: Kind>(arguments: &SynthesizeArguments<K>, common: &C
         }
         // A negative answer is a result, so it is also printed if --quiet is set.
         SynthesisAnswer::Refused { why, decided } => {
-            common.host.tell(&why.text(common.host.width()));
+            answered(&why, is_shown && file.is_none_or(is_stdout))?;
             Ok(if decided { NEGATIVE } else { 2 })
         }
         SynthesisAnswer::Interrupted => {
@@ -105,11 +116,10 @@ pub(super) fn check<K: Kind>(arguments: &CheckArguments, common: &Common) -> Out
     match K::prove(&text)? {
         None => {}
         Some(Ok(proved)) => {
-            common.tell(&proved);
-            return Ok(SUCCESS);
+            return common.printed(&format!("{proved}\n"));
         }
         Some(Err(why)) => {
-            common.host.tell(&format!("{name} is refused: {why}"));
+            common.printed(&format!("{name} is refused: {why}\n"))?;
             return Ok(NEGATIVE);
         }
     }
@@ -118,17 +128,15 @@ pub(super) fn check<K: Kind>(arguments: &CheckArguments, common: &Common) -> Out
         let workload = read_workload::<K>(file, common)?;
         let findings = checked.artifact().differences_from(&workload);
         if !findings.is_empty() {
-            let (file, host) = (display_name(file), &common.host);
-            host.tell(&format!("{name} was not made for {file}:"));
-            for finding in findings {
-                host.tell(&format!("  {finding}"));
-            }
+            let file = display_name(file);
+            let findings = findings.iter().map(|own| format!("  {own}\n"));
+            let findings: String = findings.collect();
+            common.printed(&format!("{name} was not made for {file}:\n{findings}"))?;
             return Ok(NEGATIVE);
         }
     }
     let report = valid_report(&checked, &K::about(checked.workload()));
-    common.tell(&report.text(common.host.width()));
-    Ok(SUCCESS)
+    common.printed(&format!("{}\n", report.text(common.host.width())))
 }
 
 pub(super) fn show<K: Kind>(policy: &PolicyFile, common: &Common) -> Outcome {

@@ -13,16 +13,17 @@ use super::simulator::{
 };
 use super::verbs::replay::{self, start_latency};
 use super::verbs::resolve::{same_servers, solve_load};
+use super::verbs::size::Sizes;
 use super::verbs::synthesize::{SynthesisArgs, synthesize};
 use super::verbs::{drive, export, fit, limit, made, optimum};
 use super::workload::Fleet;
 use crate::kind::{
-    Caller, Files, Kind, NamedPolicy, NamesFiles, NoArgs, Notice, Queueing, Rules, SynthesisAnswer,
-    Verb, VerbOutput, VerbResult, compare_over_loads, files, marked, merge_over_loads, refuse,
-    scaled_to, simulate_policy,
+    Caller, Files, Kind, NamedPolicy, NamesFiles, Notice, Queueing, Rules, SynthesisAnswer, Verb,
+    VerbOutput, VerbResult, compare_over_loads, files, marked, merge_over_loads, refuse, scaled_to,
+    simulate_policy,
 };
 use crate::number::Decimal;
-use crate::report::{KindMeasurements, Report, Section};
+use crate::report::{KindMeasurements, Report, Section, number};
 use crate::simulation::sweep::{Comparing, Information, Whole};
 use crate::simulation::{Ending, Health, Progress, Settings};
 use crate::typed::load;
@@ -97,7 +98,7 @@ impl Rules for MultiresourceKind {
 impl Kind for MultiresourceKind {
     type SynthesisArgs = SynthesisArgs;
     type SimulationArgs = SimulationArgs;
-    type ComparisonArgs = NoArgs;
+    type ComparisonArgs = ComparisonArgs;
 
     const EXAMPLES: &'static str = include_str!("examples.txt");
     const VERBS: &'static [Verb] = &[
@@ -174,9 +175,12 @@ impl Kind for MultiresourceKind {
     fn compare(
         workload: &Fleet,
         comparing: &Comparing<'_>,
-        _: &NoArgs,
+        extras: &ComparisonArgs,
         caller: &mut Caller<'_>,
     ) -> VerbResult<VerbOutput> {
+        if let Some(sizes) = &extras.set {
+            return over_sizes(workload, sizes, comparing, caller);
+        }
         notify_latency(workload, caller);
         let run = |policy: &NamedPolicy<Self>,
                    OverLoads(fleet): &OverLoads,
@@ -196,6 +200,73 @@ impl Kind for MultiresourceKind {
     fn merge(workload: &Fleet, whole: &Whole) -> VerbResult<VerbOutput> {
         merge_over_loads(&OverLoads(workload.clone()), whole)
     }
+}
+
+/// The arguments that are used to compare policies.
+#[derive(Args, Default)]
+pub struct ComparisonArgs {
+    /// Compare clusters of these sizes, such as node=12,13,14
+    ///
+    /// The name is that of a server shape, or of a resource if there is only one server. The
+    /// arrival rates are not changed
+    #[arg(long, value_name = "NAME=N,N,…", conflicts_with_all = ["loads", "resume", "shard", "output", "csv"])]
+    set: Option<String>,
+}
+
+impl NamesFiles for ComparisonArgs {}
+
+/// Compares the policies on clusters of several sizes, with the arrival rates of the workload.
+fn over_sizes(
+    workload: &Fleet,
+    sizes: &str,
+    comparing: &Comparing<'_>,
+    caller: &mut Caller<'_>,
+) -> VerbResult<VerbOutput> {
+    let mut merged = VerbOutput::default();
+    let report = &mut merged.report;
+    for (size, fleet) in Sizes::listed(sizes, workload)? {
+        let load = OverLoads(fleet.clone()).own_load(comparing.settings.time)?;
+        if load >= 1.0 {
+            let why = format!(
+                "With {size}, no policy is stable: the load is {}.",
+                number(load)
+            );
+            report.warnings.push(why);
+            continue;
+        }
+        let comparing = Comparing {
+            loads: &[load],
+            ..*comparing
+        };
+        let own =
+            MultiresourceKind::compare(&fleet, &comparing, &ComparisonArgs::default(), caller)?;
+        let summary = own.report.summary.into_iter();
+        report
+            .summary
+            .extend(summary.map(|own| format!("With {size}: {own}")));
+        report.warnings.extend(own.report.warnings);
+        let mut sections = own.report.sections.into_iter();
+        if let (Some(mut means), Some(mut waits)) = (sections.next(), sections.nth(1)) {
+            waits.title = format!("Mean wait by type with {size}");
+            waits.figures.clear();
+            means.columns[1].name.clone_from(&size);
+            match report.sections.first_mut() {
+                None => report.sections.push(means),
+                Some(first) => {
+                    first.columns.extend(means.columns.drain(1..));
+                    let rows = first.rows.iter_mut().zip(means.rows);
+                    rows.for_each(|(row, own)| row.extend(own.into_iter().skip(1)));
+                }
+            }
+            report.sections.push(waits);
+        }
+        report.title = own.report.title;
+        report.method = own.report.method;
+        merged.notes.extend(own.notes);
+        merged.negative |= own.negative;
+        merged.interrupted |= own.interrupted;
+    }
+    Ok(merged)
 }
 
 fn adapt(workload: Fleet, args: &SimulationArgs) -> VerbResult<Fleet> {

@@ -302,6 +302,12 @@ pub fn read_policy<K: Content>(
 ) -> Result<(Checked<K>, String), VerbError> {
     let file = Path::new(name);
     if !exists(file) {
+        if [".json", ".yaml", ".yml"]
+            .iter()
+            .any(|end| name.ends_with(end))
+        {
+            return refuse(format!("there is no policy file {name}"));
+        }
         return refuse(format!("there is no policy file {name}, and {unnamed}"));
     }
     let (path, text) = read_text(file)?;

@@ -98,7 +98,7 @@ fn warnings(fit: &Fit) -> Vec<String> {
     let apart = fit.predicted.iter().filter(|own| own.differs());
     let apart = apart.map(|own| own.rule).join(", ");
     if !apart.is_empty() {
-        notes.push(format!("THE WAITING TIMES IN THE WORKLOAD ARE NOT THE SAME AS IN THE LOG under {apart}. If you need waiting times, guarantees or the number of servers, use the log instead: `synth replay TRACE --workload WORKLOAD --policies first-fit,POLICY`. The load and the stability are valid for both."));
+        notes.push(format!("Waiting times in this workload differ from those in the log under {apart}, as shown below. If you need waiting times, guarantees or the number of servers, use the log instead: `synth replay TRACE --workload WORKLOAD --policies first-fit,POLICY`. The load and the stability are valid for both."));
     }
     notes.extend_from_slice(&fit.lines.faults);
     let [first, _, last] = fit.thirds;

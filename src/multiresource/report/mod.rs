@@ -13,6 +13,7 @@ mod synthesis;
 pub(crate) use fit::fit;
 pub(crate) use optimum::{LowerBounds, SimulatedPolicy, optimum, proved};
 pub(crate) use refusal::refusal;
+pub(crate) use selection::missed;
 pub use show::about;
 pub(crate) use show::show;
 pub use simulation::simulation;

@@ -2,13 +2,13 @@ use itertools::Itertools as _;
 
 use super::optimum::{allowed, information_clause};
 use super::stability::Stability;
-use crate::multiresource::artifact::Objective;
+use crate::multiresource::artifact::{Guarantee, Objective};
 use crate::multiresource::synthesis::{
     Basis, COMMON_RULES, CandidateLog, ChoiceLog, Chosen, LowerBoundLog, RELEVANT_DIFFERENCE,
-    Steadiness,
+    Steadiness, Unkept,
 };
-use crate::report::{Cell, Section, below, list};
-use synth_verb::table;
+use crate::report::{Cell, Column, Report, Section, below, list};
+use synth_verb::{cells, table};
 
 pub(super) fn selected(chosen: &Chosen, stability: Stability) -> String {
     let name = chosen.artifact.policy.followed().called();
@@ -98,6 +98,21 @@ pub(super) fn candidates(
     section
 }
 
+/// Reports that no policy meets the guarantees, and how many jobs meet them under each policy.
+pub(crate) fn missed(unkept: &Unkept, promises: &[Guarantee]) -> Report {
+    let mut section = Section::new("Share of the jobs that meet the target", ["policy"]);
+    let targets = promises.iter().map(|own| Column::of(&own.job_type, "%"));
+    section.columns.extend(targets);
+    for (name, shares) in &unkept.shares {
+        let shares = shares.iter().map(|own| Cell::from(*own));
+        section.rows.push(cells![name; shares]);
+    }
+    Report {
+        sections: vec![section],
+        ..Report::from(unkept.why.clone())
+    }
+}
+
 fn remark(record: &ChoiceLog) -> Option<String> {
     let [own, others @ ..] = record.candidates.as_slice() else {
         return None;
@@ -117,7 +132,18 @@ fn remark(record: &ChoiceLog) -> Option<String> {
             "The runs of the other policies were too short, so this selection is not reliable. For a better result, {raise}."
         )
     } else if !better.is_empty() {
-        format!("Significantly better: {}.", list(&better))
+        let is_small = |own: &CandidateLog| {
+            !own.is_better()
+                || own
+                    .ratio
+                    .is_some_and(|own| own.mean > 1.0 - RELEVANT_DIFFERENCE)
+        };
+        let by = if others.iter().all(is_small) {
+            ", but by less than 1 %"
+        } else {
+            ""
+        };
+        format!("Significantly better{by}: {}.", list(&better))
     } else if COMMON_RULES.contains(&&**name) {
         format!(
             "If your scheduler already uses {name}, there is no need to change it, because none of the other policies is significantly better."

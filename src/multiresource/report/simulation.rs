@@ -119,6 +119,15 @@ pub(crate) fn rules() -> Section {
             let (what, least, most) = (parameter.meaning, parameter.least, Parameter::MOST);
             about += &format!("; the number is {what}, from {least} to {most}");
         }
+        if rule.preempts {
+            about += "; preempts";
+        }
+        about += match rule.information {
+            Information::Means => "",
+            Information::Estimates => "; knows estimates",
+            Information::Sizes if rule.parameter.is_some() => "; knows sizes, or estimates above 1",
+            Information::Sizes => "; knows sizes",
+        };
         if !rule.aliases.is_empty() {
             about += &format!(" (also {})", rule.aliases.join(", "));
         }
@@ -126,13 +135,6 @@ pub(crate) fn rules() -> Section {
     };
     let section = table!("", Contender::rules(), rule => {
         "rule" => name(rule),
-        "preempts" => if rule.preempts { "yes" } else { "" },
-        "knows" => match rule.information {
-            Information::Means => "",
-            Information::Estimates => "estimates",
-            Information::Sizes if rule.parameter.is_some() => "sizes; estimates above 1",
-            Information::Sizes => "sizes",
-        },
         "what it does" => about(rule),
     });
     section.note(format!("Also {}.", Backfilling::NAMES))

@@ -11,7 +11,7 @@ mod program;
 mod promise;
 pub(super) mod replay;
 pub mod resolve;
-mod size;
+pub mod size;
 pub mod solve;
 pub(super) mod synthesize;
 

@@ -7,7 +7,7 @@ use crate::number::seconds_in;
 
 pub(super) fn promise(text: &str, workload: &Workload) -> Result<Guarantee, String> {
     let wrong = |why: &str| format!("--slo '{text}': {why}");
-    let form = || wrong("expected the form 'TYPE: wait 95 % < 6 h' or 'TYPE: response 95 % < 6 h'");
+    let form = || wrong("expected the form 'TYPE: wait 95 % < 6 h' or 'TYPE: p95 response < 6 h'");
     let (name, rest) = text.rsplit_once(':').ok_or_else(form)?;
     let job_type = name.trim();
     let names: Vec<&str> = workload.types().iter().map(|t| t.name()).collect();
@@ -17,7 +17,14 @@ pub(super) fn promise(text: &str, workload: &Workload) -> Result<Guarantee, Stri
     }
     let spaced = rest.replace('%', " % ").replace("<=", "<");
     let spaced = spaced.replace(['<', '≤'], " < ");
-    let words: Vec<&str> = spaced.split_whitespace().collect();
+    let mut words: Vec<&str> = spaced.split_whitespace().collect();
+    // The notation of monitoring systems, such as `p95 wait < 6 h`.
+    let is_percentile = |word: &&&str| word.strip_prefix('p').is_some_and(is_number);
+    if let Some(percentile) = words.iter().take(2).position(|word| is_percentile(&word)) {
+        let percent = &words.remove(percentile)[1..];
+        let rest = words.split_off(words.len().min(1));
+        words.extend([percent, "%"].into_iter().chain(rest));
+    }
     let [delay, percent, "%", "<", time, unit @ ..] = words.as_slice() else {
         return Err(form());
     };
@@ -52,6 +59,10 @@ pub(super) fn promise(text: &str, workload: &Workload) -> Result<Guarantee, Stri
     })
 }
 
+fn is_number(text: &str) -> bool {
+    text.parse::<f64>().is_ok()
+}
+
 /// Returns the value of a time unit, as a multiple of the time unit of the workload.
 fn factor(unit: Option<&str>, own: &str) -> Result<f64, String> {
     let Some(unit) = unit.filter(|unit| *unit != own) else {
@@ -84,6 +95,8 @@ mod tests {
             ("s", "a: b: wait 95%<2h", 7200.0),
             ("ticks", " a: b : wait 95 % ≤ 1e3", 1000.0),
             ("ticks", "a: b: wait 95 % < 7 ticks", 7.0),
+            ("h", "a: b: p95 wait < 2h", 2.0),
+            ("h", "a: b: wait p95 <= 30 min", 0.5),
         ] {
             let found = promise(text, &workload(unit)).unwrap();
             assert_eq!((found.job_type.as_str(), found.share), ("a: b", 0.95));

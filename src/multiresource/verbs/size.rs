@@ -26,7 +26,7 @@ const FIRST_STEP_DIVISOR: u64 = 8;
 
 const SERVERS: u64 = 100_000;
 
-pub(super) struct Sizes<'a> {
+pub(crate) struct Sizes<'a> {
     fleet: &'a Fleet,
     name: &'a str,
     h: usize,
@@ -43,7 +43,7 @@ pub(super) type SizeAnswer = Result<
 type Tries = BTreeMap<u64, ExaminedSize>;
 
 impl<'a> Sizes<'a> {
-    pub(super) fn named(name: &'a str, fleet: &'a Fleet) -> Result<Self, String> {
+    pub(super) fn named(option: &str, name: &'a str, fleet: &'a Fleet) -> Result<Self, String> {
         let of = |h, amount| Sizes {
             fleet,
             name,
@@ -62,9 +62,28 @@ impl<'a> Sizes<'a> {
             ("the shapes of the servers are", all.collect())
         };
         let names: Vec<&str> = all.iter().map(|(name, _)| *name).collect();
-        let unknown = || format!("--shape {name}: {}", suggest(name, what, &names));
+        let unknown = || format!("{option} {name}: {}", suggest(name, what, &names));
         let found = all.into_iter().find(|(own, _)| *own == name);
         found.map(|(_, sizes)| sizes).ok_or_else(unknown)
+    }
+
+    /// Returns a fleet for each of the sizes in a text such as `node=12,13,14`.
+    pub(crate) fn listed(text: &str, fleet: &'a Fleet) -> VerbResult<Vec<(String, Fleet)>> {
+        let form = || format!("--set {text}: expected the form NAME=N,N,…, such as node=12,13,14");
+        let (name, listed) = text.split_once('=').ok_or_else(form)?;
+        let sizes = Sizes::named("--set", name, fleet)?;
+        let one = |size: &str| {
+            let count = match sizes.amount {
+                None => size.parse().ok(),
+                Some((_, step)) => size
+                    .parse()
+                    .ok()
+                    .map(|size: f64| (size / step.value()).round() as u64),
+            };
+            let count = count.filter(|count| *count > 0).ok_or_else(form)?;
+            Ok((format!("{name}={size}"), sizes.of(count)?))
+        };
+        listed.split(',').map(one).collect()
     }
 
     fn present(&self) -> u64 {

@@ -282,7 +282,7 @@ pub(crate) fn synthesize(
     listener("solving the program");
     let refused = |why, decided| Ok(SynthesisAnswer::Refused { why, decided });
     let (size, found, sizing) = match &args.size {
-        Some(name) => match Sizes::named(name, fleet)?.least(&request, &mut listener)? {
+        Some(name) => match Sizes::named("--shape", name, fleet)?.least(&request, &mut listener)? {
             Ok(found) => found,
             Err(answer) => return Ok(answer),
         },
@@ -293,7 +293,9 @@ pub(crate) fn synthesize(
                 let why = report::refusal(fleet, &overload, &upgrades);
                 return refused(why, overload.is_proven);
             }
-            Solved::GuaranteesMissed(nearest) => return refused(nearest.why.into(), true),
+            Solved::GuaranteesMissed(nearest) => {
+                return refused(report::missed(&nearest, &request.choice.promises), true);
+            }
             Solved::NoPolicy(why) => return refused(why.into(), true),
         },
     };

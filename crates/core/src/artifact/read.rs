@@ -18,7 +18,7 @@ pub enum ArtifactError {
     OtherKind(String),
     /// The file is not JSON, or it does not have the right shape.
     #[error(
-        "{path}: not a synth policy of version {VERSION}: at `{place}`: {message}\n  = help: create a policy with `synth --workload FILE --output FILE`; `synth schema` prints the format"
+        "{path}: not a synth policy of version {VERSION}: at `{place}`: {message}\n  = help: create a policy with `synth --workload FILE --output FILE`, or with `synth analyze FILE` if this file contains your own schedules; `synth schema` prints the format"
     )]
     Shape {
         /// The file.

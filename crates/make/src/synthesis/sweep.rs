@@ -8,7 +8,7 @@ use super::{
     PHASE_LIMIT, SynthesisError, SynthesisOptions, SynthesisOutcome, first_draft, refused,
 };
 use crate::analysis::{self, AnalysisError, PaperBounds, mean_response, weighted_response};
-use synth_multiresource::artifact::Route;
+use synth_multiresource::artifact::{MsrConfig, Route};
 use synth_multiresource::workload::Workload;
 
 /// The mean response times of a policy with one route and switching rate \[time\].
@@ -31,7 +31,8 @@ pub struct SweepPoint {
 }
 
 /// Returns the cost of each possible route at `points` switching rates on a logarithmic scale
-/// around the best one, and at the best one itself.
+/// around the best one, and at the best one itself. The schedules are those of the program, or of
+/// `own` if it is given.
 ///
 /// The result is empty if a single schedule can serve all types. At an interrupt or the deadline,
 /// the points so far are returned. The function `begun` is called before the first point is
@@ -42,6 +43,7 @@ pub struct SweepPoint {
 pub fn sweep_switching_rates(
     workload: &Workload,
     options: &SynthesisOptions,
+    own: Option<MsrConfig>,
     points: usize,
     interrupt: &AtomicBool,
     begun: impl FnOnce(),
@@ -55,7 +57,11 @@ pub fn sweep_switching_rates(
             ));
         }
     };
-    let draft = first_draft(workload, options, &solution);
+    let mut draft = first_draft(workload, options, &solution);
+    if let Some(own) = own {
+        (draft.schedules, draft.weights) = (own.schedules, own.weights);
+        (draft.order, draft.rates) = (own.order, own.rates);
+    }
     if draft.order.len() == 1 {
         return Ok(Vec::new());
     }

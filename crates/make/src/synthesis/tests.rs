@@ -231,8 +231,15 @@ fn bounds_for_other_arrivals_are_approximate() {
 fn sweep_contains_the_exact_optimum() {
     let workload = section7(0.9);
     let options = SynthesisOptions::new(Preemption::None);
-    let swept =
-        sweep_switching_rates(&workload, &options, 25, &AtomicBool::new(false), || ()).unwrap();
+    let swept = sweep_switching_rates(
+        &workload,
+        &options,
+        None,
+        25,
+        &AtomicBool::new(false),
+        || (),
+    )
+    .unwrap();
     assert_eq!(swept.len(), 104);
     for point in &swept {
         let mean = point.mean_response.unwrap();

@@ -314,15 +314,31 @@ fn find(
     let rules = || NAMED_RULES.iter().filter(|rule| is_there(rule));
     let is_called = |rule: &&NamedRule| rule.name == name || rule.aliases.contains(&name);
     rules().find(is_called).ok_or_else(|| {
-        let names: Vec<&str> = rules().map(|rule| rule.name).collect();
-        let aliases = rules().flat_map(|rule| rule.aliases);
-        let known: Vec<&str> = names.iter().chain(aliases).copied().collect();
-        let near = nearest(name, &known);
-        let meant = near.map_or(String::new(), |near| format!(" (did you mean `{near}`?)"));
-        let (names, others) = (names.join(", "), Backfilling::NAMES);
-        format!("there is no rule `{name}`{scope}{meant}; the rules are {names}, and {others}")
+        let known = rules().flat_map(|rule| rule.aliases.iter().chain([&rule.name]));
+        let near = nearest(name, &known.copied().collect::<Vec<_>>());
+        let help = match near {
+            _ if TUNED.contains(&name) => format!(
+                "it is a family, whose parameters are tuned: `synth WORKLOAD --family {name} -o p.json` writes a policy file"
+            ),
+            _ if NAMED_RULES.iter().any(|rule| rule.name == name) => {
+                "this rule is only for one server".into()
+            }
+            Some(near) => format!("did you mean `{near}`?"),
+            None => "`synth rules` lists all rules".into(),
+        };
+        format!("there is no rule `{name}`{scope}; {help}")
     })
 }
+
+/// The families that are no rules, since their parameters are tuned for a workload.
+const TUNED: [&str; 6] = [
+    "msr",
+    "quickswap",
+    "tdc",
+    "reserving",
+    "pooled",
+    "partition",
+];
 
 fn parameter_of(rule: &NamedRule, text: Option<&str>) -> Result<Option<f64>, String> {
     let name = rule.name;

@@ -1,8 +1,8 @@
 use itertools::{Itertools as _, chain};
 
-use super::plot::{Chart, Curve, Figure, Point, Scale, short};
+use super::plot::{Bar, Chart, Curve, Figure, Point, Scale, bars, short};
 use super::run::{ending, schedules};
-use super::{Cell, Column, Numbers, Report, Section, below, entry, list, number, span};
+use super::{Cell, Column, Numbers, Report, Section, below, entry, list, number, percent, span};
 use crate::{cells, numbers};
 use synth_simulation::sweep::{self, AtLoad, CellOutcome, Comparison};
 use synth_simulation::{Ending, Estimate, Health, Ranked, Run, Stretch};
@@ -78,7 +78,10 @@ pub fn comparison_report<M, C>(
     );
     Report {
         title: format!("{} on “{source}”", list(&labels.collect_vec())),
-        summary: at.map(|at| all.headline(at)).into_iter().collect(),
+        summary: at
+            .map(|at| chain!([all.headline(at)], all.verdict(at)).join(" "))
+            .into_iter()
+            .collect(),
         warnings: all.warnings(),
         sections: sections.collect(),
         method: all.method(),
@@ -86,6 +89,11 @@ pub fn comparison_report<M, C>(
         numbers: all.numbers(),
     }
 }
+
+const ONE_LOAD: &str = "The response time of all jobs, with 95 % confidence intervals. For times, shorter is better. Percentiles are accurate to 1.6 %. “Weighted by load” means that each type is weighted by the share of the server that it keeps busy, and not by its number of jobs.";
+
+/// The maximum number of job types in the table of the waits.
+const TYPES: usize = 12;
 
 const MEANS: &str = "Over all jobs, with 95 % confidence intervals. * No policy is significantly faster at that load.";
 
@@ -106,15 +114,60 @@ impl<M, C> Compared<'_, M, C> {
         let (place, order) = (self.place(at.load), &at.ranking.order);
         let leaders = order.iter().filter(|own| own.places[0] == 1);
         let leaders = leaders.map(|own| self.comparison.label(&own.policy));
-        match &*leaders.collect_vec() {
-            [] => format!("No policy has a mean at {place}."),
-            [one] if order.len() == 1 => format!("At {place}, only {one} has a mean."),
+        let mut text = match &*leaders.collect_vec() {
+            [] => return format!("No policy has a mean at {place}."),
+            [one] if order.len() == 1 => return format!("At {place}, only {one} has a mean."),
             [one] => format!("At {place}, {one} has the shortest mean response time."),
             several => format!(
-                "At {place}, any of {} may have the shortest mean response time.",
+                "At {place}, the mean response times of {} do not differ significantly, and no other policy is faster.",
                 list(several)
             ),
+        };
+        let [first, .., last] = &order[..] else {
+            return text;
+        };
+        if let Some(pair) = at.ranking.pair(&first.policy, &last.policy)
+            && pair.apart
+        {
+            let slowest = self.comparison.label(&last.policy);
+            text += &format!(
+                " {slowest} is the slowest; its mean is {} higher.",
+                percent(pair.ratio.mean - 1.0)
+            );
         }
+        text
+    }
+
+    /// Describes the type whose mean wait depends most on the policy, and the cost for all jobs.
+    fn verdict(&self, at: &AtLoad) -> Option<String> {
+        let runs = at.ranking.order.iter();
+        let runs = runs.filter_map(|own| {
+            let run = self.comparison.converged(&own.policy, at.load)?;
+            Some((self.comparison.label(&own.policy), &run.types))
+        });
+        let runs = runs.collect_vec();
+        let (_, first) = runs.first()?;
+        let types = first.iter().enumerate().filter_map(|(n, own)| {
+            let waits = runs
+                .iter()
+                .filter_map(|(name, of)| Some((name, of[n].mean_waiting?)));
+            let ends = waits.minmax_by(|a, b| a.1.mean.total_cmp(&b.1.mean));
+            let (least, most) = ends.into_option()?;
+            let apart = most.1.mean - least.1.mean;
+            let is_apart = apart > most.1.half_width + least.1.half_width;
+            is_apart.then_some((apart, own, least, most))
+        });
+        let (_, own, least, most) = types.max_by(|a, b| a.0.total_cmp(&b.0))?;
+        let [least, most] = [least, most].map(|(name, wait)| {
+            format!(
+                "{} under {name}",
+                span((wait.mean, wait.half_width), self.unit)
+            )
+        });
+        Some(format!(
+            "The choice matters most for {}: its mean wait is {least}, and {most}.",
+            own.name
+        ))
     }
 
     fn by_load(&self, title: &str, unit: &str, cell: impl Fn(&str, &AtLoad) -> Cell) -> Section {
@@ -204,21 +257,52 @@ impl<M, C> Compared<'_, M, C> {
 
     fn waits(&self, at: &AtLoad) -> Section {
         let title = format!("Mean wait by type at {}", self.place(at.load));
-        let mut section = Section::new(title, ["type"]);
-        section.is_detail = true;
+        let mut section = Section::new(title, ["policy"]);
         let names = self.comparison.names();
         let runs = names.filter_map(|own| Some((own, self.comparison.converged(own, at.load)?)));
-        for (name, run) in runs {
-            let column = Column::of(&self.comparison.titled(name), self.unit);
-            section.columns.push(column);
-            section.rows.resize(run.types.len() + 1, cells!["all"]);
-            for (row, own) in section.rows.iter_mut().zip(&run.types) {
-                row[0] = Cell::from(&own.name);
-                row.push(own.mean_waiting.into());
-            }
-            section.rows[run.types.len()].push(run.mean_waiting.into());
+        let runs = runs.collect_vec();
+        let Some((_, first)) = runs.first() else {
+            return section;
+        };
+        let types = first.types.iter().map(|own| &*own.name).collect_vec();
+        section.is_detail = types.len() > TYPES;
+        let columns = types.iter().map(|name| Column::of(name, self.unit));
+        section
+            .columns
+            .extend(chain!(columns, [Column::of("all", self.unit)]));
+        for (name, run) in &runs {
+            let waits = run.types.iter().map(|own| Cell::from(own.mean_waiting));
+            let name = self.comparison.titled(name);
+            section
+                .rows
+                .push(cells![name; chain!(waits, [Cell::from(run.mean_waiting)])]);
+        }
+        for (n, name) in types.iter().enumerate().take(TYPES) {
+            let values = runs
+                .iter()
+                .map(|(name, run)| (*name, run.types[n].mean_waiting));
+            let title = format!("Mean wait of {name} [{}]", self.unit);
+            section.figures.extend(self.bars(&title, values));
         }
         section
+    }
+
+    fn bars<'b>(
+        &self,
+        title: &str,
+        values: impl Iterator<Item = (&'b str, Option<Estimate>)>,
+    ) -> Option<Figure> {
+        let values = values.filter_map(|(name, value)| {
+            let own = value?;
+            let ends = [own.mean - own.half_width, own.mean + own.half_width];
+            Some(Bar {
+                label: self.comparison.titled(name),
+                value: own.mean,
+                ends: (own.half_width > 0.0).then_some(ends),
+                is_baseline: false,
+            })
+        });
+        bars(title, &values.collect_vec())
     }
 
     fn over_loads(&self) -> Section {
@@ -244,7 +328,10 @@ impl<M, C> Compared<'_, M, C> {
             }
         }
         let note = "The response time of all jobs, with 95 % confidence intervals, on a logarithmic scale. If a policy is unstable at a load, it is marked by a cross at the top. Percentiles are accurate to 1.6 %. “Weighted by load” means that each type is weighted by the share of the server that it keeps busy, and not by its number of jobs.";
-        Section::of_figures("Over the load", note, figures)
+        match self.comparison.header.loads.len() {
+            1 => Section::of_figures("Response times and resources", ONE_LOAD, figures),
+            _ => Section::of_figures("Over the load", note, figures),
+        }
     }
 
     fn figure(
@@ -255,6 +342,11 @@ impl<M, C> Compared<'_, M, C> {
     ) -> Option<Figure> {
         let mut loads = self.comparison.header.loads.clone();
         loads.sort_by(f64::total_cmp);
+        if let [load] = loads[..] {
+            let run = |name| self.comparison.converged(name, load).and_then(of);
+            let values = self.comparison.names().map(|name| (name, run(name)));
+            return self.bars(title, values);
+        }
         let curve = |(n, name): (usize, &str)| {
             let run = |load: f64| self.comparison.converged(name, load);
             let point = |load: &f64| Some(Point::new(*load, of(run(*load)?)?));

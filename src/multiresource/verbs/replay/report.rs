@@ -59,6 +59,22 @@ fn pace(at: &SpeedResults) -> String {
 fn headline(at: &SpeedResults) -> Option<String> {
     let policies = played(at).filter(|(name, _)| *name != RECORDED);
     let wait = |own: &ReplayResult| own.measured.mean_wait;
+    let least = policies.clone().map(|own| wait(own.1)).reduce(f64::min)?;
+    if least == 0.0 {
+        return Some(format!(
+            "At {}, no job waits under the best of these policies.",
+            pace(at)
+        ));
+    }
+    let best = policies.clone().filter(|own| wait(own.1) == least);
+    if best.clone().count() > 1 {
+        let best = list(&best.map(|own| own.0).collect_vec());
+        return Some(format!(
+            "At {}, {best} have the same mean wait, {}; no policy has a shorter one.",
+            pace(at),
+            length(least)
+        ));
+    }
     let (best, own) = policies.min_by(|a, b| wait(a.1).total_cmp(&wait(b.1)))?;
     Some(format!(
         "At {}, the policy with the shortest mean wait is {best}, with a mean wait of {}.",

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use crate::synthesis::{ChoiceLog, Synthesis, SynthesisError};
 use synth_multiresource::artifact::{Artifact, Family, Guarantee};
-use synth_multiresource::simulator::{Failure, Run};
+use synth_multiresource::simulator::{Estimate, Failure, Run};
 
 /// The policy families that can be selected.
 #[derive(Clone, Debug, PartialEq)]
@@ -157,6 +157,8 @@ pub struct Unkept {
     pub surely: bool,
     /// The results of its run, or `None` if all runs were too short.
     pub run: Option<Run>,
+    /// The shares of the jobs that keep each of the guarantees, by policy.
+    pub shares: Vec<(String, Vec<Option<Estimate>>)>,
 }
 
 /// The progress of a selection.

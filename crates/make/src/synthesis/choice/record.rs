@@ -132,7 +132,19 @@ impl Selection<'_> {
             )
         };
         let unknown = "all runs were too short to decide whether --slo is kept, so no policy file has been written. Increase --work or --time";
+        let shares = self.candidates.iter().filter_map(|own| {
+            let trial = own.measured()?;
+            let watched = trial.verdict.seen.iter().map(|seen| {
+                let above = trial.run.watched[(*seen)?].above?;
+                Some(Estimate {
+                    mean: 1.0 - above.mean,
+                    ..above
+                })
+            });
+            Some((own.name().into(), watched.collect()))
+        });
         Some(Unkept {
+            shares: shares.collect(),
             why: trial.map_or_else(|| unknown.into(), nearest),
             policy: selected.name(),
             surely: trial.is_some_and(|trial| trial.verdict.surely_breaks),

@@ -53,6 +53,7 @@ fn prioritized(fleet: &Fleet, reservations: Reservations) -> Result<Family, Unsu
 
 pub(in crate::policy) const FIRST_FIT: NamedRule = NamedRule {
     name: "first-fit",
+    aliases: &["BestEffortFIFO"],
     description: "checks the queue in the order of arrival and starts each job that fits",
     settings: |fleet, _| chosen(Backfilling::FIRST_FIT, fleet),
     ..FOR_FLEET
@@ -60,6 +61,7 @@ pub(in crate::policy) const FIRST_FIT: NamedRule = NamedRule {
 
 pub(in crate::policy) const FCFS: NamedRule = NamedRule {
     name: "fcfs",
+    aliases: &["StrictFIFO"],
     description: "first come, first served: stops at the first job that does not fit",
     settings: |fleet, _| chosen(Backfilling::FCFS, fleet),
     ..FOR_FLEET

@@ -127,7 +127,7 @@ impl PolicyConfig for PartitionConfig {
                 "Partition, without preemption: each server always uses the same schedule, and a job waits in a common queue until there is a free slot of its type. Slots: {slots}."
             ),
             Some(rate) => format!(
-                "Partition with {} assignments, without preemption: each server uses the same schedule until a clock (α = {rate} per {}) switches to the next assignment. If the schedule of a server changes, it does not start any jobs until it is empty. A job waits in a common queue until there is a free slot of its type. Initial slots: {slots}.",
+                "Partition with {} assignments, without preemption: each server uses the same schedule until a clock (α = {rate:.3e} per {}) switches to the next assignment. If the schedule of a server changes, it does not start any jobs until it is empty. A job waits in a common queue until there is a free slot of its type. Initial slots: {slots}.",
                 self.assignments.len(),
                 workload.time_unit()
             ),

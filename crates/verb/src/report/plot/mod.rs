@@ -3,6 +3,7 @@
 //! Only a few colors are used, so that a style sheet can replace each of them by its hex code.
 
 mod axis;
+mod bars;
 mod marks;
 mod sheet;
 
@@ -13,6 +14,7 @@ use marks::{COLORS, DASHES, MOST, SHAPES};
 use synth_simulation::Estimate;
 
 pub use axis::{Axis, Scale, short};
+pub use bars::{Bar, HeatCell, bars, heat_map};
 pub use sheet::Sheet;
 
 const INK: &str = "#222222";

@@ -4,7 +4,7 @@ use super::results::{Judged, Role, Row};
 use crate::judge::{JudgedWindow, WaitSummary};
 use crate::verbs::{account_of, ends};
 use synth_traces::replay::{Interval, Log};
-use synth_verb::report::plot::front;
+use synth_verb::report::plot::{Bar, Figure, HeatCell, bars, heat_map};
 use synth_verb::report::{Report, Section, counted, length, percent};
 use synth_verb::table;
 
@@ -128,15 +128,48 @@ fn rules(judged: &Judged) -> Section {
         "p99 wait [s]" => row.outcome.p99_wait,
         "longest wait [s]" => row.outcome.longest_wait,
     });
-    let replayed = judged.rules.iter().filter(|row| row.role != Role::Recorded);
-    let point = |row: &Row| {
-        let own = &row.outcome;
-        (row.rule.clone(), own.mean_wait, own.longest_wait)
-    };
-    let points = replayed.map(point).collect_vec();
-    let names = ["mean wait", "longest wait"];
-    section.figures.extend(front(names, "s", &points));
+    section.figures.extend(pictures(judged));
     section.note(RULES)
+}
+
+/// Draws the current rule, the selected orders and the recorded schedule with the best others.
+fn pictures(judged: &Judged) -> Vec<Figure> {
+    let rank = |row: &&Row| match row.role {
+        Role::Now | Role::Chosen => 0,
+        Role::Recorded => 1,
+        Role::Hindsight => 2,
+        Role::Yardstick => 3,
+    };
+    let rows = judged.rules.iter().sorted_by_key(rank).take(6);
+    let rows = rows.collect_vec();
+    let picture = |title: &str, of: &dyn Fn(&WaitSummary) -> f64, ratio: fn(&Row) -> _| {
+        let now = of(&judged.rules[0].outcome);
+        let rows = rows.iter().map(|row| Bar {
+            label: row.rule.clone(),
+            value: of(&row.outcome),
+            ends: ends(ratio(row)).map(|own| own.map(|own| own * now)),
+            is_baseline: matches!(row.role, Role::Now | Role::Recorded),
+        });
+        let mut figure = bars(title, &rows.collect_vec())?;
+        figure.note = "Shorter is better. The current rule and the recorded schedule are gray. A line is the 95 % interval of the ratio to the current rule.".into();
+        Some(figure)
+    };
+    let figures = [
+        picture("Mean wait [h]", &|own| own.mean_wait / 3600.0, |row| {
+            row.wait_ratio
+        }),
+        picture(
+            "Bounded slowdown",
+            &|own| own.mean_bounded_slowdown,
+            |row| row.slowdown_ratio,
+        ),
+        picture(
+            "Longest wait [d]",
+            &|own| own.longest_wait / 86_400.0,
+            |_| None,
+        ),
+    ];
+    figures.into_iter().flatten().collect()
 }
 
 fn windows(windows: &[JudgedWindow]) -> Section {
@@ -159,15 +192,44 @@ fn range([least, most]: [f64; 2], of: impl Fn(f64) -> String) -> String {
 }
 
 fn classes(judged: &Judged) -> Section {
-    table!("Winners and losers", &judged.classes, own => {
+    let mut section = table!("Winners and losers", &judged.classes, own => {
         "share of the servers" => range(own.share, percent),
         "run time" => range(own.size, length),
         "jobs [#]" => own.jobs,
         "mean wait, current [s]" => own.now,
         "selected [s]" => own.chosen,
         "ratio [1]" => ratio(own.chosen, own.now, None),
-    })
+    });
+    let quarters = judged.classes.iter().chunk_by(|own| own.quarter);
+    let rows = quarters.into_iter().map(|(_, classes)| {
+        let classes = classes.collect_vec();
+        let shares = classes.iter().flat_map(|own| own.share).minmax();
+        let cells = classes.iter();
+        let cells = cells.map(|own| HeatCell {
+            ratio: own.chosen / own.now,
+            color: (own.chosen + NEGLIGIBLE) / (own.now + NEGLIGIBLE),
+            label: range(own.size, length),
+        });
+        let share = <[f64; 2]>::from(shares.into_option().unwrap_or_default());
+        (range(share, percent), cells.collect_vec())
+    });
+    let heads = ["shortest jobs", "", "", "longest jobs"];
+    let map = heat_map(
+        "Mean wait relative to the current rule",
+        &heads,
+        &rows.collect_vec(),
+    );
+    section.figures.extend(map.map(|mut map| {
+        map.note = HEAT.into();
+        map
+    }));
+    section
 }
+
+/// A difference between two waits [s] that has a pale color.
+const NEGLIGIBLE: f64 = 60.0;
+
+const HEAT: &str = "Each row contains the jobs with one range of shares of the servers, and each column a quarter of them by run time. Green classes wait shorter than under the current rule, and orange classes wait longer; if the waits are below a minute, the color is pale. A good result has no dark orange cell.";
 
 fn estimates(judged: &Judged) -> Section {
     let estimates = judged.estimates.iter();

@@ -90,6 +90,8 @@ pub struct Promise {
 /// A class of jobs, which is defined by the quartiles of the demand and of the size.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Class {
+    #[serde(skip)]
+    pub(super) quarter: usize,
     /// The range of the demand, as a fraction of all servers.
     pub share: [f64; 2],
     /// The range of the size.
@@ -200,7 +202,8 @@ fn classes(forward: &WalkForward<'_>, rows: &[Row]) -> Vec<Class> {
     let held = |n: usize| forward.kinds.most_held(jobs[n].kind);
     let [now, chosen] = [&rows[0].jobs, &rows[1].jobs];
     let mut classes = Vec::new();
-    for wide in quartiles((0..now.len()).collect(), held) {
+    let wide = quartiles((0..now.len()).collect(), held);
+    for (quarter, wide) in wide.into_iter().enumerate() {
         for long in quartiles(wide, |n| now[n].1) {
             let ends = |of: &dyn Fn(usize) -> f64| -> [f64; 2] {
                 let ends = long.iter().map(|n| of(*n)).minmax().into_option();
@@ -209,6 +212,7 @@ fn classes(forward: &WalkForward<'_>, rows: &[Row]) -> Vec<Class> {
             let mean =
                 |of: &[(f64, f64)]| long.iter().map(|n| of[*n].0).sum::<f64>() / long.len() as f64;
             classes.push(Class {
+                quarter,
                 share: ends(&held),
                 size: ends(&|n| now[n].1),
                 jobs: long.len() as u64,

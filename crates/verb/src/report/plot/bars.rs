@@ -1,0 +1,134 @@
+//! This module draws bars for values that have labels, and heat maps.
+
+use super::{Figure, INK, LETTER, MOST, Picture, WIDTH, path, stroke, text};
+use crate::report::number;
+
+/// The color of a bar, and of ratios below 1.
+const GOOD: &str = "#008A64";
+/// The color of the bar that the others are compared with.
+const PLAIN: &str = "#505050";
+const BAR: &str = "#0072B2";
+/// The color of ratios above 1.
+const BAD: &str = "#D55E00";
+
+/// A value with a label, which is drawn as a bar.
+#[derive(Clone, Debug)]
+pub struct Bar {
+    /// The label, which is shown above the bar.
+    pub label: String,
+    /// The value, which must not be negative.
+    pub value: f64,
+    /// The ends of the interval.
+    pub ends: Option<[f64; 2]>,
+    /// `true` if the bar is a baseline, which has another color.
+    pub is_baseline: bool,
+}
+
+/// Draws a bar for each of the first eight values, or returns `None` if there are none.
+pub fn bars(title: &str, bars: &[Bar]) -> Option<Figure> {
+    const ROW: f64 = 36.0;
+    let shown = &bars[..bars.len().min(MOST)];
+    // Long intervals are cut off, so that they do not make the bars short.
+    let end = |bar: &Bar| {
+        bar.ends
+            .map_or(bar.value, |ends| ends[1].min(1.5 * bar.value))
+    };
+    let longest = shown.iter().map(end).fold(0.0, f64::max);
+    if !(longest > 0.0 && longest.is_finite()) {
+        return None;
+    }
+    let scale = f64::from(WIDTH - 84) / longest;
+    let mut body = String::new();
+    for (n, bar) in shown.iter().enumerate() {
+        let top = ROW * n as f64;
+        let color = if bar.is_baseline { PLAIN } else { BAR };
+        body += &text((2.0, top + 14.0), "start", &bar.label);
+        body += &area(color, 0.85, [2.0, top + 19.0, scale * bar.value, 12.0]);
+        if let Some([low, _]) = bar.ends {
+            let (from, to) = (2.0 + scale * low.max(0.0), 2.0 + scale * end(bar));
+            body += &path(&stroke(INK, 2), [(from, top + 25.0), (to, top + 25.0)]);
+        }
+        let at = (10.0 + scale * end(bar), top + 30.0);
+        body += &text(at, "start", &number(bar.value));
+    }
+    let described = shown
+        .iter()
+        .map(|bar| format!("{}: {}.", bar.label, number(bar.value)));
+    let more = bars.len() - shown.len();
+    Some(Figure {
+        title: title.into(),
+        description: described.collect::<Vec<_>>().join(" "),
+        note: if more > 0 {
+            format!("{more} more are in the table.")
+        } else {
+            String::new()
+        },
+        keys: Vec::new(),
+        picture: picture(ROW * shown.len() as f64 + 4.0, &body),
+    })
+}
+
+/// A ratio in a heat map.
+#[derive(Clone, Debug)]
+pub struct HeatCell {
+    /// The ratio that is shown.
+    pub ratio: f64,
+    /// The ratio that determines the color: below 1 is good, and a factor of 4 is the strongest.
+    pub color: f64,
+    /// The label below the ratio.
+    pub label: String,
+}
+
+/// Draws a table of ratios, where colors show whether they are below or above 1.
+pub fn heat_map(title: &str, heads: &[&str], rows: &[(String, Vec<HeatCell>)]) -> Option<Figure> {
+    const ROW: f64 = 48.0;
+    const LEFT: f64 = 122.0;
+    let width = (f64::from(WIDTH) - LEFT) / heads.len().max(1) as f64;
+    let mut body = String::new();
+    let mut described = String::new();
+    for (n, head) in heads.iter().enumerate() {
+        body += &text((LEFT + width * (n as f64 + 0.5), 16.0), "middle", head);
+    }
+    for (n, (label, cells)) in rows.iter().enumerate() {
+        let top = 24.0 + ROW * n as f64;
+        body += &text((2.0, top + 28.0), "start", label);
+        for (k, cell) in cells.iter().enumerate() {
+            let left = LEFT + width * k as f64;
+            let color = if cell.color < 1.0 { GOOD } else { BAD };
+            let strength = (cell.color.ln().abs() / 4_f64.ln()).clamp(0.0, 1.0);
+            body += &area(
+                color,
+                0.55 * strength,
+                [left + 1.0, top + 1.0, width - 2.0, ROW - 2.0],
+            );
+            let middle = left + 0.5 * width;
+            body += &text((middle, top + 20.0), "middle", &number(cell.ratio));
+            body += &format!(
+                "<g font-size=\"{}\">{}</g>",
+                0.7 * LETTER,
+                text((middle, top + 38.0), "middle", &cell.label)
+            );
+            described += &format!("{label}, {}: {}. ", cell.label, number(cell.ratio));
+        }
+    }
+    (!rows.is_empty()).then(|| Figure {
+        title: title.into(),
+        description: described,
+        picture: picture(26.0 + ROW * rows.len() as f64, &body),
+        ..Figure::default()
+    })
+}
+
+fn area(color: &str, opacity: f64, [left, top, width, height]: [f64; 4]) -> String {
+    format!(
+        "<rect x=\"{left:.1}\" y=\"{top:.1}\" width=\"{width:.1}\" height=\"{height:.1}\" fill=\"{color}\" fill-opacity=\"{opacity:.2}\"/>\n"
+    )
+}
+
+fn picture(height: f64, body: &str) -> Picture {
+    Picture {
+        width: WIDTH,
+        height: height.ceil() as u32,
+        body: format!("<g font-size=\"{LETTER}\">\n{body}</g>"),
+    }
+}

@@ -15,7 +15,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! The module [`rule`] lists the parts of Slurm 22.05.8 that are modeled. See also `docs/slurm.md`.
+//! The module [`rule`] lists the parts of Slurm 22.05.8 that are modeled. See also `docs/how-to/slurm.md`.
 
 pub mod commands;
 pub mod configuration;

@@ -50,6 +50,7 @@ pub trait PolicyConfig {
     }
 
     /// Returns the additional work per event, in First-Fit events with a few types (about 70 ns).
+    /// The formulas were fitted to measurements with 3 to 25 types.
     fn extra_work_per_event(&self, _workload: &Workload) -> f64 {
         0.0
     }

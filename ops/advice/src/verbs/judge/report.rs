@@ -1,6 +1,6 @@
 use itertools::Itertools as _;
 
-use super::results::{Judged, Role, Row};
+use super::results::{Class, Judged, Role, Row};
 use crate::judge::{JudgedWindow, WaitSummary};
 use crate::verbs::{account_of, ends};
 use synth_traces::replay::{Interval, Log};
@@ -18,7 +18,7 @@ pub(super) fn report(log: &Log, judged: &Judged, command: String) -> Report {
     );
     Report {
         title: format!("Queue orders on {}", judged.file),
-        summary: vec![headline(judged), of_log(log, judged)],
+        summary: vec![headline(judged), price(judged), of_log(log, judged)],
         warnings: warnings(judged),
         sections: vec![
             rules(judged),
@@ -45,26 +45,55 @@ fn headline(judged: &Judged) -> String {
     let [now, selected] = [&judged.rules[0], &judged.rules[1]];
     let [own, other] = [selected, now].map(|row| row.outcome.mean_wait);
     let windows = counted(judged.windows.len() as f64, "window");
-    let mut text = format!(
-        "With an order that is selected for each of {windows} using the jobs before it, the mean wait is {} instead of {} under {}.",
+    let waits = format!(
+        "{} instead of {} under {}",
         length(own),
         length(other),
         now.rule
     );
-    if let Some(promise) = judged.promise {
-        let windows = counted(promise.windows as f64, "window");
-        let longest = range(promise.longest, length);
-        text += &format!(
-            " The guarantee for the longest wait is {longest}, and it was met in {} of {windows}.",
-            promise.kept
-        );
-    }
     if own >= other {
-        text += &format!(
-            " For this log, it does not pay to select an order; keep {}.",
+        return format!(
+            "For this log, it does not pay to select an order: over {windows}, the mean wait is {waits}. Keep {}.",
             now.rule
         );
     }
+    let interval = ends(selected.wait_ratio).map(|[low, high]| {
+        let [low, high] =
+            [1.0 - high, 1.0 - low].map(|own| format!("{} %", (100.0 * own).round() + 0.0));
+        format!(" (95 % interval: {low} to {high})")
+    });
+    format!(
+        "Selecting the order of the queue from past jobs makes the mean wait {:.0} % shorter{}: {waits}, over {windows}.",
+        100.0 * (1.0 - own / other),
+        interval.unwrap_or_default()
+    )
+}
+
+/// Describes the guarantee, and the class of jobs whose wait grows most.
+fn price(judged: &Judged) -> String {
+    let mut text = judged.promise.map_or(String::new(), |promise| {
+        format!(
+            "The guarantee for the longest wait is {}, and it was met in {} of {}. ",
+            range(promise.longest, length),
+            promise.kept,
+            counted(promise.windows as f64, "window")
+        )
+    });
+    let losers = judged
+        .classes
+        .iter()
+        .filter(|own| own.chosen > own.now + NEGLIGIBLE);
+    let growth = |own: &&Class| own.chosen - own.now;
+    text += &match losers.max_by(|a, b| growth(a).total_cmp(&growth(b))) {
+        None => "No class of jobs waits more than a minute longer.".into(),
+        Some(own) => format!(
+            "The largest increase is for jobs that use {} of the servers for {}: {} instead of {}.",
+            range(own.share, percent),
+            range(own.size, length),
+            length(own.chosen),
+            length(own.now)
+        ),
+    };
     text
 }
 

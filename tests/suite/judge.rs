@@ -35,7 +35,7 @@ fn judges_a_log_with_all_outputs() {
     for role in [
         "selected for each of 2 windows",
         "current",
-        "chosen in each window",
+        "selected in each window",
         "in hindsight",
         "sizes known",
     ] {
@@ -51,7 +51,7 @@ fn judges_a_log_with_all_outputs() {
     assert!(mean(1) < 0.8 * mean(0), "{} for {}", mean(1), mean(0));
     assert_eq!(found["windows"].as_array().unwrap().len(), 2);
     let html = read_text(&page);
-    assert_contains(&html, "chosen in each window");
+    assert_contains(&html, "selected in each window");
     for loads in [
         "http://", "https://", "src=", "href=\"h", "<script", "url(", "@import",
     ] {
@@ -62,7 +62,7 @@ fn judges_a_log_with_all_outputs() {
     assert_eq!(json(&again), found);
     // No rule can meet this guarantee.
     let broken = run_expecting_code(1, &format!("judge {file} --longest 1e-6"));
-    assert_contains(&stdout(&broken), "chosen in each window");
+    assert_contains(&stdout(&broken), "selected in each window");
 }
 
 #[test]

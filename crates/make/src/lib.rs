@@ -39,7 +39,7 @@
 //! Corrections to the MSR paper: In program (7), the factor `μ_i` is missing in
 //! `ρ_i = λ_i/(μ_i (πW)_i)`. The quadratic program is not needed, because it can be solved as a
 //! linear program over columns. Theorem 8 must use the distribution of the phases after a
-//! completion. In lemma 9, there is one factor `μ_i` too many.
+//! completion. In equation (6) of the proof of lemma 9, there is one factor `μ_i` too many.
 
 pub mod analysis;
 pub mod bound;

@@ -28,8 +28,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Source: B. Berg, R. Vesilo, M. Harchol-Balter: heSRPT: Parallel Scheduling to Minimize Mean
-//! Slowdown. Performance Evaluation 144, 2020 ("the heSRPT paper"). The division of the servers is
+//! Source: B. Berg, R. Vesilo, M. Harchol-Balter: heSRPT: Optimal Parallel Scheduling of Jobs
+//! With Known Sizes. arXiv:1903.09346, 2019 ("the heSRPT paper"). The division of the servers is
 //! explained in [`policy`], and the workload in `docs/explanation/malleable.md`.
 
 pub mod analysis;

@@ -59,7 +59,7 @@ impl RunVerb for Arguments {
 enum Paper {
     /// Figures 2 to 5 of Chen, Grosof, Berg: Markovian Service Rate policies (POMACS 2025)
     Msr,
-    /// Figures 1 to 8 of Chen, Grosof, Berg: Quickswap (2025)
+    /// Figures 1 to 8 of Chen et al.: Quickswap (2025)
     Quickswap,
     /// Figure 4 of Berg, Vesilo, Harchol-Balter: heSRPT (2020)
     Hesrpt,

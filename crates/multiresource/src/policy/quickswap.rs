@@ -241,7 +241,7 @@ impl PolicyConfig for AdaptiveQuickswapConfig {
 /// is waiting. The jobs in service then end, and the next type in the cycle with a waiting job is
 /// served. With *overlap*, it can start as soon as it fits, while the last one drains.
 /// Without overlap, the policy is stable for all `ℓ_i < c_i` if [`time_of_turns`] is less than 1.
-/// The source is Chen, Grosof, Berg, "Improving Nonpreemptive Multiserver Job Scheduling with
+/// The source is Chen et al., "Improving Nonpreemptive Multiserver Job Scheduling with
 /// Quickswap", 2025, section 4.3, with `ℓ_i = c_i − 1` and one resource. We have added lower
 /// thresholds, several resources, and turns that continue if no other job is waiting.
 #[derive(Clone, Debug)]
@@ -341,7 +341,7 @@ impl Policy for StaticQuickswap {
 /// job in service, and no type in service has a waiting job. Then only the waiting job with the
 /// largest need, which is determined again after each event, can start. Once it runs, Most Servers
 /// First is used again.
-/// Its stability is not guaranteed. The source is Chen, Grosof, Berg, "Improving Nonpreemptive
+/// Its stability is not guaranteed. The source is Chen et al., "Improving Nonpreemptive
 /// Multiserver Job Scheduling with Quickswap", 2025, section 4.3, for one resource. With several,
 /// the need is the dominant share `max_j D_ij / P_j`; ties are broken by age. `O(K)` per decision.
 #[derive(Clone, Debug)]

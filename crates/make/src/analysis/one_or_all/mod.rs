@@ -3,7 +3,7 @@
 //! In phase 1, the heavy jobs (`λ_k`, `μ_k`) are served one at a time until there are no more of
 //! them. After that, the light jobs (`λ₁`, `μ₁`) are served, up to `k` at a time, until at most `ℓ`
 //! of them are left. All `k` servers are busy in phase 2, but not in phase 3. In phase 4, the last
-//! `ℓ` light jobs are completed while all other jobs wait. See section 4.2 of Chen, Grosof, Berg,
+//! `ℓ` light jobs are completed while all other jobs wait. See section 4.2 of Chen et al.,
 //! "Improving Nonpreemptive Multiserver Job Scheduling with Quickswap", 2025. For the approximation
 //! in section 5, see [`MsfqApproximation`].
 //!

@@ -83,8 +83,8 @@ impl Backfilling {
         ..Self::FIRST_FIT
     };
 
-    /// Most Servers First (MSF), which is MSFQ with a threshold of 0 in the Quickswap paper (Chen,
-    /// Grosof, Berg, "Improving Nonpreemptive Multiserver Job Scheduling with Quickswap", 2025).
+    /// Most Servers First (MSF), which is MSFQ with a threshold of 0 in the Quickswap paper (Chen
+    /// et al., "Improving Nonpreemptive Multiserver Job Scheduling with Quickswap", 2025).
     /// On one server, this is the Best-Fit rule of Maguluri, Srikant, Ying, "Stochastic models of
     /// load balancing and scheduling in cloud computing clusters", INFOCOM 2012, not
     /// throughput-optimal, if the "best" job has the largest dominant share.

@@ -118,7 +118,7 @@ impl Judged {
         let now = &goal.now;
         let mut rows = vec![
             row(now.name(), Role::Now, forward.evaluate_rule(now, false)?),
-            row("chosen in each window".into(), Role::Chosen, served),
+            row("selected in each window".into(), Role::Chosen, served),
         ];
         let others = baseline_rules(log.has_limits).filter(|own| *own != (*now, false));
         let others = others.collect_vec().into_par_iter();

@@ -4,7 +4,7 @@ use super::results::{Class, Judged, Role, Row};
 use crate::judge::{JudgedWindow, WaitSummary};
 use crate::verbs::{account_of, ends};
 use synth_traces::replay::{Interval, Log};
-use synth_verb::report::plot::{Bar, Figure, HeatCell, bars, heat_map};
+use synth_verb::report::plot::{Bar, Figure, bars, heat_map};
 use synth_verb::report::{Report, Section, counted, length, percent};
 use synth_verb::table;
 
@@ -234,10 +234,9 @@ fn classes(judged: &Judged) -> Section {
         let classes = classes.collect_vec();
         let shares = classes.iter().flat_map(|own| own.share).minmax();
         let cells = classes.iter();
-        let cells = cells.map(|own| HeatCell {
-            ratio: own.chosen / own.now,
-            color: (own.chosen + NEGLIGIBLE) / (own.now + NEGLIGIBLE),
-            label: range(own.size, length),
+        let cells = cells.map(|own| {
+            let color = (own.chosen + NEGLIGIBLE) / (own.now + NEGLIGIBLE);
+            (own.chosen / own.now, color, range(own.size, length))
         });
         let share = <[f64; 2]>::from(shares.into_option().unwrap_or_default());
         (range(share, percent), cells.collect_vec())

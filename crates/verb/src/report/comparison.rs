@@ -116,7 +116,12 @@ impl<M, C> Compared<'_, M, C> {
         let leaders = leaders.map(|own| self.comparison.label(&own.policy));
         let mut text = match &*leaders.collect_vec() {
             [] => return format!("No policy has a mean at {place}."),
-            [one] if order.len() == 1 => return format!("At {place}, only {one} has a mean."),
+            [one] if order.len() == 1 && self.comparison.names().count() > 1 => {
+                return format!(
+                    "At {place}, only {one} has converged. Use a larger value for --events."
+                );
+            }
+            [one] if order.len() == 1 => return format!("At {place}, {one} has converged."),
             [one] => format!("At {place}, {one} has the shortest mean response time."),
             several => format!(
                 "At {place}, the mean response times of {} do not differ significantly, and no other policy is faster.",

@@ -87,13 +87,12 @@ pub fn waits(policies: &[(String, [f64; 2])]) -> Vec<Figure> {
     all.into_iter().filter_map(draw).collect()
 }
 
-/// Draws a table of ratios. Each cell has a ratio, the ratio that determines its color (below 1 is
-/// good, and a factor of 4 is the strongest), and a label.
-pub fn heat_map(
-    title: &str,
-    heads: &[&str],
-    rows: &[(String, Vec<(f64, f64, String)>)],
-) -> Option<Figure> {
+/// The label of a row of a heat map, and its cells. Each cell has a ratio, the ratio that determines
+/// its color (below 1 is good, and a factor of 4 is the strongest), and a label.
+pub type HeatRow = (String, Vec<(f64, f64, String)>);
+
+/// Draws a table of ratios.
+pub fn heat_map(title: &str, heads: &[&str], rows: &[HeatRow]) -> Option<Figure> {
     const ROW: f64 = 48.0;
     const LEFT: f64 = 122.0;
     let width = (f64::from(WIDTH) - LEFT) / heads.len().max(1) as f64;

@@ -23,7 +23,7 @@ use crate::kind::{
     simulate_policy,
 };
 use crate::number::Decimal;
-use crate::report::{KindMeasurements, Report, Section, number};
+use crate::report::{KindMeasurements, Report, Section, list, number};
 use crate::simulation::sweep::{Comparing, Information, Whole};
 use crate::simulation::{Ending, Health, Progress, Settings};
 use crate::typed::load;
@@ -194,12 +194,31 @@ impl Kind for MultiresourceKind {
             Ok(run)
         };
         let over_loads = OverLoads(workload.clone());
-        compare_over_loads(workload, &over_loads, comparing, run, caller)
+        let mut output = compare_over_loads(workload, &over_loads, comparing, run, caller)?;
+        output.notes.extend(as_run(workload, comparing)?);
+        Ok(output)
     }
 
     fn merge(workload: &Fleet, whole: &Whole) -> VerbResult<VerbOutput> {
         merge_over_loads(&OverLoads(workload.clone()), whole)
     }
+}
+
+/// Explains that the files have exact means for policies that differ from those that run.
+fn as_run(workload: &Fleet, comparing: &Comparing<'_>) -> VerbResult<Option<String>> {
+    let (names, changes) = (comparing.policies, comparing.changes);
+    let policies = NamedPolicy::<MultiresourceKind>::resolve_each(names, Some(workload), changes)?;
+    let analyzed = policies.iter().filter(|own| {
+        let artifact = own.claims_for(workload);
+        artifact.is_some_and(|artifact| as_analysed(artifact, &artifact.policy) != artifact.policy)
+    });
+    let names: Vec<&str> = analyzed.map(|own| &*own.name).collect();
+    Ok((!names.is_empty()).then(|| {
+        format!(
+            "The exact means in {} are for the policy as it is analyzed, without backfilling. The tables show the policy as it runs.",
+            list(&names)
+        )
+    }))
 }
 
 /// The arguments that are used to compare policies.

@@ -149,6 +149,10 @@ fn all_commands_support_a_fleet() {
     let policies = format!("first-fit,easy-by-mean,{policy},{slots}");
     let table = run_ok!("compare {workload} --policies {policies} --loads .5,.8 --events 2e5");
     assert_contains(&stdout(&table), "easy-by-mean");
+    let sizes = "--policies BestEffortFIFO,StrictFIFO --events 2e5 --set";
+    let table = stdout(&run_ok!("compare {workload} {sizes} big=2,3"));
+    assert_contains(&table, "Mean wait by type with big=3");
+    run_err(&format!("compare {workload} {sizes} node"), "NAME=N,N");
 }
 
 #[test]

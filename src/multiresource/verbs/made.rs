@@ -19,7 +19,7 @@ use crate::report::WIDTH;
 pub(crate) struct Analyze {
     /// The policy to analyze, a YAML file
     ///
-    /// See docs/reference/policies.md. It contains the schedules and the weights or rates of an
+    /// It contains the schedules and the weights or rates of an
     /// MSR policy, which is analyzed, or the turns of Static Quickswap or the order of a
     /// backfilling policy, which is simulated. See docs/reference/policies.md
     #[arg(value_name = "POLICY")]

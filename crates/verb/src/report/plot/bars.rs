@@ -89,7 +89,7 @@ pub fn waits(policies: &[(String, [f64; 2])]) -> Vec<Figure> {
 
 /// The label of a row of a heat map, and its cells. Each cell has a ratio, the ratio that determines
 /// its color (below 1 is good, and a factor of 4 is the strongest), and a label.
-pub type HeatRow = (String, Vec<(f64, f64, String)>);
+type HeatRow = (String, Vec<(f64, f64, String)>);
 
 /// Draws a table of ratios.
 pub fn heat_map(title: &str, heads: &[&str], rows: &[HeatRow]) -> Option<Figure> {

@@ -19,7 +19,7 @@ use super::verbs::{drive, export, fit, limit, made, optimum};
 use super::workload::Fleet;
 use crate::kind::{
     Caller, Files, Kind, NamedPolicy, NamesFiles, Notice, Queueing, Rules, SynthesisAnswer, Verb,
-    VerbOutput, VerbResult, compare_over_loads, files, marked, merge_over_loads, refuse, scaled_to,
+    VerbOutput, VerbResult, compare_over_loads, files, merge_over_loads, refuse, scaled_to,
     simulate_policy,
 };
 use crate::number::Decimal;
@@ -294,7 +294,7 @@ fn run(
     let mut simulate = |rule: &Contender, settings: &Settings, what: &str| {
         let listener = |reached| caller.notify(Notice::Simulating(what, reached));
         let run = rule.simulate_on(fleet, settings, listener);
-        run.map(|run| marked(run, settings))
+        run.map(|run| run.marked(settings))
     };
     let artifact = policy.claims_for(fleet);
     let analysed = artifact.map(|own| (own, as_analysed(own, &own.policy)));

@@ -5,7 +5,7 @@ use clap::{Args, ValueEnum};
 use super::program;
 use crate::document::{is_standard_input, text_of};
 use crate::kind::{
-    Caller, Files, NamesFiles, RunVerb, VerbOutput, VerbResult, files, folder_for_results, refuse,
+    Caller, Files, RunVerb, VerbOutput, VerbResult, files, folder_for_results, refuse,
 };
 use crate::multiresource::artifact::Checked;
 use crate::multiresource::bridge::{bridgeable, export_kueue, export_slurm, gangs};
@@ -64,16 +64,14 @@ enum Target {
     Lp,
 }
 
-impl NamesFiles for Export {
+impl RunVerb for Export {
     fn files(&self) -> Files<'_> {
         // The name of a queue order is not the path to a file.
         let is_name = self.to == Target::SlurmPriority && !self.source.exists();
         let read = Some(&self.source).filter(|_| !is_name);
         files(read, self.output.iter().filter(|_| self.to == Target::Lp))
     }
-}
 
-impl RunVerb for Export {
     fn run(&self, caller: &mut Caller<'_>) -> VerbResult<VerbOutput> {
         use Target::{Kueue, Lp, Slurm, SlurmPriority};
         let misplaced = match self.to {

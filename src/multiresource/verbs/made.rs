@@ -5,9 +5,7 @@ use clap::Args;
 use super::family::FamilyOrRule;
 use super::known;
 use super::synthesize::{MakingArgs, MsrArgs, SynthesisArgs, synthesize};
-use crate::kind::{
-    Caller, Files, NamesFiles, RunVerb, SynthesisAnswer, VerbOutput, VerbResult, files, refuse,
-};
+use crate::kind::{Caller, Files, RunVerb, SynthesisAnswer, VerbOutput, VerbResult, files, refuse};
 use crate::multiresource::artifact::Multiresource;
 use crate::multiresource::workload::Fleet;
 use crate::report::WIDTH;
@@ -40,13 +38,11 @@ pub(crate) struct Analyze {
     output: Option<PathBuf>,
 }
 
-impl NamesFiles for Analyze {
+impl RunVerb for Analyze {
     fn files(&self) -> Files<'_> {
         files([&self.policy, &self.workload], &self.output)
     }
-}
 
-impl RunVerb for Analyze {
     fn run(&self, caller: &mut Caller<'_>) -> VerbResult<VerbOutput> {
         let fleet = known(Fleet::read(&self.workload)?, caller);
         let args = SynthesisArgs {
@@ -92,13 +88,11 @@ pub(crate) struct Size {
     output: Option<PathBuf>,
 }
 
-impl NamesFiles for Size {
+impl RunVerb for Size {
     fn files(&self) -> Files<'_> {
         files([&self.workload], &self.output)
     }
-}
 
-impl RunVerb for Size {
     fn run(&self, caller: &mut Caller<'_>) -> VerbResult<VerbOutput> {
         let fleet = known(Fleet::read(&self.workload)?, caller);
         let args = SynthesisArgs {

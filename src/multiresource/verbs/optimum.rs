@@ -7,8 +7,7 @@ use clap::Args;
 use super::known;
 use super::resolve::solve_load;
 use crate::kind::{
-    Caller, Files, NamedPolicy, NamesFiles, Rules as _, RunVerb, VerbOutput, VerbResult, files,
-    json, refuse,
+    Caller, Files, NamedPolicy, Rules as _, RunVerb, VerbOutput, VerbResult, files, json, refuse,
 };
 use crate::multiresource::MultiresourceKind;
 use crate::multiresource::artifact::{Objective, Preemption};
@@ -86,15 +85,13 @@ const STATES_A_ROW: u64 = 2000;
 
 const EVENTS: u64 = 50_000_000;
 
-impl NamesFiles for Arguments {
+impl RunVerb for Arguments {
     fn files(&self) -> Files<'_> {
         let policies = self.policies.iter().map(Path::new);
         let read = policies.chain([&*self.workload]);
         files(read, self.output.iter().chain(&self.proof))
     }
-}
 
-impl RunVerb for Arguments {
     fn run(&self, caller: &mut Caller<'_>) -> VerbResult<VerbOutput> {
         if self.setup_rate.is_some() && self.preemption != Preemption::Setup {
             return refuse("`--setup-rate` can only be used with `--preemption setup`");
@@ -134,7 +131,7 @@ impl RunVerb for Arguments {
         };
         let mut listener = caller.doing();
         for policy in policies {
-            if settings.interrupt.load(Ordering::Relaxed) {
+            if settings.is_interrupted() {
                 break;
             }
             listener(&format!("simulating {}", policy.name));

@@ -75,9 +75,8 @@ pub(super) fn run<K: Kind>(arguments: &Arguments<K>, common: &Common) -> Outcome
     };
     let interrupt = interrupt::SignalFlag::new(&common.host);
     let settings = Settings {
-        interrupt: interrupt.flag(),
         common_sizes: true,
-        ..arguments.budget.settings(EVENTS)
+        ..arguments.budget.settings(EVENTS, interrupt.flag())
     };
     let journal = arguments.journal_at();
     let file = file.display().to_string();

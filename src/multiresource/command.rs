@@ -166,7 +166,16 @@ impl Kind for MultiresourceKind {
             let workload = (workload.as_ref(), args.start_latency);
             return replay::run_recorded(file, name, workload, settings, caller);
         }
-        let adapt = |workload, _: &Contender| adapt(workload, args);
+        let adapt = |workload, _: &Contender| {
+            let workload = match args.load {
+                Some(load) => scaled_to(&OverLoads(workload), load)?.0,
+                None => workload,
+            };
+            match args.start_latency {
+                Some(latency) => Ok(workload.with_start_latency(latency)?),
+                None => Ok(workload),
+            }
+        };
         simulate_policy::<Self>(name, workload, caller, adapt, |policy, fleet, caller| {
             run(policy, fleet, settings, caller)
         })
@@ -267,17 +276,6 @@ fn over_sizes(
         merged.interrupted |= own.interrupted;
     }
     Ok(merged)
-}
-
-fn adapt(workload: Fleet, args: &SimulationArgs) -> VerbResult<Fleet> {
-    let workload = match args.load {
-        Some(load) => scaled_to(&OverLoads(workload), load)?.0,
-        None => workload,
-    };
-    match args.start_latency {
-        Some(latency) => Ok(workload.with_start_latency(latency)?),
-        None => Ok(workload),
-    }
 }
 
 /// Claims that are not valid under the conditions of this run are checked in a separate run.

@@ -187,6 +187,15 @@ impl VerbOutput {
         }
     }
 
+    /// Returns the negative output of a verb that cannot do what was requested.
+    pub fn refused(why: impl Into<Report>) -> Self {
+        VerbOutput {
+            report: why.into(),
+            negative: true,
+            ..VerbOutput::default()
+        }
+    }
+
     /// Returns the output of a verb that only prints some text.
     pub fn of_table(text: String) -> Self {
         VerbOutput::of_section(Section {

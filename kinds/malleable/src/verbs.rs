@@ -13,7 +13,9 @@ use synth_core::document::WorkloadDocument as _;
 use synth_simulation::sweep::{Comparing, ExactMeans, Whole};
 use synth_simulation::{Estimate, Health, Settings, median};
 use synth_typed::{count, part};
-use synth_verb::report::{KindMeasurements, Outcomes, PolicyValues, QuantityColumn, Report};
+use synth_verb::report::{
+    KindMeasurements, Outcomes, PolicyValues, QuantityColumn, Report, Section, run_report,
+};
 use synth_verb::{
     Caller, Kind, NamedPolicy, NamesFiles, NoArgs, Notice, Queueing, SynthesisAnswer, VerbOutput,
     VerbResult, compare_over_loads, merge_over_loads, refuse, scaled_to, simulate_policy,
@@ -167,7 +169,8 @@ impl Kind for Malleable {
             let sharing = policy.rule.online(name)?;
             let run = simulate(stream, sharing, settings, caller.simulating())?.marked(settings);
             let verdicts = policy.verdicts(workload, |file| judge(file, stream, &run));
-            let report = report::simulation(stream, &run, &verdicts);
+            let unit = &stream.record.time_unit;
+            let report = run_report(unit, &run, Section::default(), &verdicts, |_| false);
             let is_unstable = run.health == Health::Unstable;
             VerbOutput::of_run(name, report, &run, &verdicts, is_unstable)
         })

@@ -38,13 +38,8 @@ pub struct Arguments {
     set: Set,
 
     /// The tiers to use
-    #[arg(
-        long,
-        value_enum,
-        value_delimiter = ',',
-        default_value = "exact,bounded,logs",
-        value_name = "T,T"
-    )]
+    #[arg(long, value_enum, value_delimiter = ',', value_name = "T,T")]
+    #[arg(default_value = "exact,bounded,logs")]
     tier: Vec<Tier>,
 
     /// Only use the systems with these names, such as exact-07

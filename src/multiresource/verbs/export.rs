@@ -100,7 +100,7 @@ impl Export {
         let file = self.saved("the service reads the policy from a file")?;
         let policy = Checked::read_with(file, caller.changes)?;
         if let Err(why) = bridgeable(&policy) {
-            return Ok(refusal(why));
+            return Ok(VerbOutput::refused(why));
         }
         // The service may be started in a different directory.
         let named = std::path::absolute(file)?;
@@ -117,7 +117,7 @@ impl Export {
         let file = self.saved("the policy is copied from a file")?;
         let policy = Checked::read_with(file, caller.changes)?;
         if let Err(why) = check_only_starts(&policy, "which a gate cannot do") {
-            return Ok(refusal(why));
+            return Ok(VerbOutput::refused(why));
         }
         let namespace = self.namespace.as_deref().unwrap_or("default");
         let files = export_kueue(&policy, &text_of(file)?, namespace)?;
@@ -137,7 +137,7 @@ impl Export {
         };
         let order = match order {
             Ok(order) => order,
-            Err(why) => return Ok(refusal(why)),
+            Err(why) => return Ok(VerbOutput::refused(why)),
         };
         let files = order::export(&order, self.partition())?;
         self.filled("slurm", files, LOOK_AND_GO_BACK)
@@ -192,11 +192,3 @@ impl Export {
 }
 
 const LOOK_AND_GO_BACK: &str = "how to see the changes before they are made, and how to undo them";
-
-fn refusal(why: String) -> VerbOutput {
-    VerbOutput {
-        report: why.into(),
-        negative: true,
-        ..VerbOutput::default()
-    }
-}

@@ -85,10 +85,7 @@ impl RunVerb for Arguments {
             caller.changes,
         )?;
         let load = solve_load(None, &fleet)?;
-        let settings = Settings {
-            interrupt: caller.interrupt.clone(),
-            ..self.length.settings(EVENTS)
-        };
+        let settings = self.length.settings(EVENTS, caller.interrupt.clone());
         let mut listener = caller.doing();
         let (mut limits, mut notes) = (Vec::new(), Vec::new());
         for policy in policies {

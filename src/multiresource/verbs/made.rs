@@ -121,11 +121,7 @@ fn answered(
             };
             answer.written_to(None, output.as_ref())
         }
-        SynthesisAnswer::Refused { why, decided: true } => Ok(VerbOutput {
-            report: why,
-            negative: true,
-            ..VerbOutput::default()
-        }),
+        SynthesisAnswer::Refused { why, decided: true } => Ok(VerbOutput::refused(why)),
         SynthesisAnswer::Refused { why, .. } => refuse(why.text(WIDTH)),
         SynthesisAnswer::Interrupted => Ok(VerbOutput::interrupted_before("a policy was selected")),
     }

@@ -18,8 +18,7 @@ use crate::multiresource::optimum::{
 use crate::multiresource::report::{self, LowerBounds, SimulatedPolicy};
 use crate::multiresource::workload::Fleet;
 use crate::report::number;
-use crate::simulation::Settings;
-use crate::typed::{RunLength, count, load, part, positive};
+use crate::typed::{RunLength, count, load, part, positive, seconds};
 
 /// Compute a lower bound for any policy.
 ///
@@ -125,10 +124,7 @@ impl RunVerb for Arguments {
         }
         let mut least = LowerBounds::new(load, sought, solved, bound.as_ref());
         let mut notes = Vec::new();
-        let settings = Settings {
-            interrupt: caller.interrupt.clone(),
-            ..self.length.settings(EVENTS)
-        };
+        let settings = self.length.settings(EVENTS, caller.interrupt.clone());
         let mut listener = caller.doing();
         for policy in policies {
             if settings.is_interrupted() {
@@ -162,11 +158,9 @@ impl RunVerb for Arguments {
     }
 }
 
-const TIME: Duration = Duration::from_secs(300);
-
 impl Arguments {
     fn time(&self) -> Duration {
-        self.length.settings(EVENTS).time.unwrap_or(TIME)
+        self.length.time.map_or(Duration::from_secs(300), seconds)
     }
 
     /// Solves the dynamic program if it can be used, and the linear programs, which prove a bound.

@@ -32,7 +32,6 @@ pub struct Comparing<'a> {
 
 impl Comparing<'_> {
     /// Returns the given loads, or default loads at which policies differ.
-    #[must_use]
     pub fn loads(&self) -> &[f64] {
         match self.loads {
             [] => &[0.5, 0.7, 0.9],
@@ -41,7 +40,6 @@ impl Comparing<'_> {
     }
 
     /// Returns the header of a comparison on this workload.
-    #[must_use]
     pub fn header(&self, workload: SweepWorkload, policies: Vec<PolicyEntry>) -> SweepHeader {
         SweepHeader {
             format: "synth-comparison".into(),

@@ -75,11 +75,7 @@ impl RunVerb for Arguments {
     }
 
     fn run(&self, caller: &mut Caller<'_>) -> VerbResult<VerbOutput> {
-        let parsed = Workload::read(self.workload.file()?)?;
-        for warning in &parsed.warnings {
-            caller.notify(Notice::Known(warning));
-        }
-        let workload = parsed.workload;
+        let workload = caller.known(Workload::read(self.workload.file()?)?);
         let options = SynthesisOptions {
             setup_rate: self.setup_rate,
             route: self.route,

@@ -4,7 +4,6 @@ use clap::Args;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::known;
 use super::resolve::solve_load;
 use crate::kind::{
     Caller, Files, NamedPolicy, Rules as _, RunVerb, VerbOutput, VerbResult, document, files,
@@ -78,12 +77,9 @@ impl RunVerb for Arguments {
     }
 
     fn run(&self, caller: &mut Caller<'_>) -> VerbResult<VerbOutput> {
-        let fleet = known(Fleet::read(&self.workload)?, caller);
-        let policies = NamedPolicy::<MultiresourceKind>::resolve_each(
-            &self.policies,
-            Some(&fleet),
-            caller.changes,
-        )?;
+        let fleet = caller.known(Fleet::read(&self.workload)?);
+        let policies: Vec<NamedPolicy<MultiresourceKind>> =
+            NamedPolicy::resolve_each(&self.policies, Some(&fleet), caller.changes)?;
         let load = solve_load(None, &fleet)?;
         let settings = self.length.settings(EVENTS, caller.interrupt.clone());
         let mut listener = caller.doing();

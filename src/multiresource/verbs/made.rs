@@ -3,7 +3,6 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::family::FamilyOrRule;
-use super::known;
 use super::synthesize::{MakingArgs, MsrArgs, SynthesisArgs, synthesize};
 use crate::kind::{Caller, Files, RunVerb, SynthesisAnswer, VerbOutput, VerbResult, files, refuse};
 use crate::multiresource::artifact::Multiresource;
@@ -44,7 +43,7 @@ impl RunVerb for Analyze {
     }
 
     fn run(&self, caller: &mut Caller<'_>) -> VerbResult<VerbOutput> {
-        let fleet = known(Fleet::read(&self.workload)?, caller);
+        let fleet = caller.known(Fleet::read(&self.workload)?);
         let args = SynthesisArgs {
             making: self.making.clone(),
             msr: self.msr.clone(),
@@ -94,7 +93,7 @@ impl RunVerb for Size {
     }
 
     fn run(&self, caller: &mut Caller<'_>) -> VerbResult<VerbOutput> {
-        let fleet = known(Fleet::read(&self.workload)?, caller);
+        let fleet = caller.known(Fleet::read(&self.workload)?);
         let args = SynthesisArgs {
             family: self.family.clone(),
             making: self.making.clone(),

@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use clap::Args;
 
-use super::known;
 use super::resolve::solve_load;
 use crate::kind::{
     Caller, Files, NamedPolicy, Rules as _, RunVerb, VerbOutput, VerbResult, files, json, refuse,
@@ -95,13 +94,10 @@ impl RunVerb for Arguments {
         if self.setup_rate.is_some() && self.preemption != Preemption::Setup {
             return refuse("`--setup-rate` can only be used with `--preemption setup`");
         }
-        let own = known(Fleet::read(&self.workload)?, caller);
+        let own = caller.known(Fleet::read(&self.workload)?);
         own.require_no_devices()?;
-        let policies = NamedPolicy::<MultiresourceKind>::resolve_each(
-            &self.policies,
-            Some(&own),
-            caller.changes,
-        )?;
+        let policies: Vec<NamedPolicy<MultiresourceKind>> =
+            NamedPolicy::resolve_each(&self.policies, Some(&own), caller.changes)?;
         let load = solve_load(Some(self.time()), &own)?;
         let (load, fleet) = match self.load {
             Some(to) => (to, own.scaled(to / load)?),

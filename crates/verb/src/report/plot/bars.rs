@@ -96,11 +96,8 @@ pub fn heat_map(title: &str, heads: &[&str], rows: &[(String, Vec<HeatCell>)]) -
             let left = LEFT + width * k as f64;
             let color = if cell.color < 1.0 { GOOD } else { BAD };
             let strength = (cell.color.ln().abs() / 4_f64.ln()).clamp(0.0, 1.0);
-            body += &area(
-                color,
-                0.55 * strength,
-                [left + 1.0, top + 1.0, width - 2.0, ROW - 2.0],
-            );
+            let inside = [left + 1.0, top + 1.0, width - 2.0, ROW - 2.0];
+            body += &area(color, 0.55 * strength, inside);
             let middle = left + 0.5 * width;
             body += &text((middle, top + 20.0), "middle", &number(cell.ratio));
             body += &format!(

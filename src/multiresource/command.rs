@@ -217,7 +217,7 @@ pub struct ComparisonArgs {
     /// Compare clusters of these sizes, such as node=12,13,14
     ///
     /// The name is that of a server shape, or of a resource if there is only one server. The
-    /// arrival rates are not changed
+    /// arrival rates are not changed. The results are tables, and cannot be written as JSON or CSV
     #[arg(long, value_name = "NAME=N,N,…", conflicts_with_all = ["loads", "resume", "shard", "output", "csv"])]
     set: Option<String>,
 }

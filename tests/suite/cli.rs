@@ -28,8 +28,7 @@ fn policies_for_all_models_are_valid() {
         for preemption in ways.split(" | ") {
             let options = format!("--work 4e6 --preemption {preemption}");
             let output = run_ok!("--workload {model} --output {file} {options}");
-            assert!(stdout(&output).is_empty(), "the policy goes to the file");
-            let said = stderr(&output);
+            let said = stdout(&output);
             let is_proved = said.contains("(proved") || said.contains("which is proved");
             assert!(is_proved, "{said}");
             run_ok!("check {file} --workload {model}");
@@ -81,8 +80,8 @@ fn rejects_an_overloaded_workload_with_a_proof() {
     let to = output.display();
     let typed = format!("--workload {workload} --preemption full --output {to}");
     let refused = run_expecting_code(1, &typed);
-    assert!(refused.stdout.is_empty() && !output.exists());
-    assert_matches_golden("overload", &json!(stderr(&refused)));
+    assert!(!output.exists());
+    assert_matches_golden("overload", &json!(stdout(&refused)));
 }
 
 /// No single resource is overloaded at these rates, but no policy can be stable.
@@ -92,8 +91,8 @@ fn rejects_a_load_of_exactly_one() {
     let text = section7_with_rates([(".45,", ".5,"), ("1.8,", "2,"), (".9,", "1,")]);
     let file = folder.write("one.yaml", &text);
     let refused = run_expecting_code(1, &format!("--workload {file} --preemption none"));
-    assert_contains(&stderr(&refused), "is exactly ρ = 1,");
-    assert_contains(&stderr(&refused), "the jobs do not fit together");
+    assert_contains(&all_output(&refused), "is exactly ρ = 1,");
+    assert_contains(&all_output(&refused), "the jobs do not fit together");
 }
 
 #[test]
@@ -102,7 +101,7 @@ fn simulate_judges_the_claims_and_is_deterministic() {
     let policy = folder.policy("section7");
     let run = |seed| run_ok!("simulate {policy} --events 2e6 --output - --seed {seed}");
     let one = run(7);
-    assert!(stderr(&one).contains("confirmed") && !stderr(&one).contains("REFUTED"));
+    assert!(all_output(&one).contains("confirmed") && !all_output(&one).contains("REFUTED"));
     assert_eq!(one.stdout, run(7).stdout, "one seed, one result");
     assert_ne!(one.stdout, run(8).stdout);
 }
@@ -257,7 +256,7 @@ fn prints_the_result_if_the_file_cannot_be_written() {
         assert_contains(&stderr(&output), "cannot write /dev/full: No space left");
     }
     let output = run_expecting_code(2, &format!("{MSR} -o /dev/full"));
-    assert_contains(&stderr(&output), "load");
+    assert_contains(&stdout(&output), "load");
     assert_contains(&stderr(&output), "cannot write /dev/full: No space left");
 }
 
@@ -319,9 +318,9 @@ fn check_verifies_the_proof_of_a_bound() {
     assert_contains(&line, "proved: no policy with preemption");
     let text = read_text(&file);
     let piped = run_with_stdin(0, "check -", &text);
-    assert_eq!(stderr(&piped), stderr(&proved));
+    assert_eq!(stdout(&piped), stdout(&proved));
     std::fs::write(&file, text.replace("\"bound\": 1.", "\"bound\": 2.")).unwrap();
-    let said = stderr(&run_expecting_code(1, &format!("check {file}")));
+    let said = stdout(&run_expecting_code(1, &format!("check {file}")));
     assert_contains(&said, "the certificate proves only 1.");
 }
 

@@ -134,7 +134,7 @@ fn reports_errors_with_exit_codes() {
     let said = run_expecting_code(1, &overload);
     assert!(stdout(&said).is_empty());
     for part in ["load is 1.25", "jobs of two", "(shared)", "less than 0.8"] {
-        assert_contains(&stderr(&said), part);
+        assert_contains(&all_output(&said), part);
     }
     let unknown = folder.write("unknown.yaml", &model.replace("[shared]", "[shard]"));
     run_err(&unknown, "did you mean `shared`?");

@@ -13,7 +13,7 @@ fn analysed(document: &str, options: &str) -> Value {
     let own = folder.write("own.yaml", document);
     let file = folder.path_string("p.json");
     run_ok!("analyze {own} --workload {workload} {options} -o {file}");
-    let printed = stderr(&run_ok!("check {file}"));
+    let printed = all_output(&run_ok!("check {file}"));
     let (claims, rest) = printed["valid: ".len()..].split_once(' ').unwrap();
     assert_contains(rest, &format!("{claims} derived again"));
     folder.json("p.json")

@@ -12,7 +12,7 @@ fn synthesize_and_verify(typed: &str, events: &str) -> (Value, String) {
     let output = run_ok!("{typed} -o {file}");
     run_ok!("check {file}");
     run_ok!("simulate {file} --seed 77 --events {events}");
-    (folder.json("p.json"), stderr(&output))
+    (folder.json("p.json"), stdout(&output))
 }
 
 fn four_cpus(folder: &Folder, jobs: &str) -> String {
@@ -171,7 +171,7 @@ fn selects_a_converged_rule_if_others_are_slow() {
     let output = run_ok!("{file} --preemption none --work 4e7 --log {log}");
     let choice = &folder.json("log.json")["choice"];
     assert_eq!(choice["candidates"][0]["outcome"], "steady", "{choice}");
-    let first = stderr(&output).lines().next().unwrap().to_owned();
+    let first = all_output(&output).lines().next().unwrap().to_owned();
     assert_contains(&first, "Selected: ");
     for other in choice["candidates"].as_array().unwrap().iter().skip(1) {
         let ratio = &other["ratio"];
@@ -195,8 +195,11 @@ fn writes_a_policy_only_if_it_meets_the_guarantee() {
 
     let refused = run_expecting_code(1, &promised("99 % < 1"));
     assert_eq!(stdout(&refused), "");
-    assert_contains(&stderr(&refused), "no policy was found that keeps --slo");
-    assert_contains(&stderr(&refused), "type-3: wait 99 % < 1 s: ");
+    assert_contains(
+        &all_output(&refused),
+        "no policy was found that keeps --slo",
+    );
+    assert_contains(&all_output(&refused), "type-3: wait 99 % < 1 s: ");
 }
 
 fn synthesize_workload_and_verify(workload: &str, options: &str) -> (Value, String) {
@@ -277,7 +280,7 @@ fn rejects_rules_that_need_more_information() {
     };
     let refused = simulate(&knowing("type"));
     assert_ne!(code(&refused), 0);
-    assert_contains(&stderr(&refused), "only their types are known");
+    assert_contains(&all_output(&refused), "only their types are known");
     let file = knowing("{limit: {law: uniform, low: 1, high: 2}}");
     let run = simulate(&file);
     assert_contains(&all_output(&run), "knows estimates");
@@ -296,7 +299,7 @@ fn rejects_options_that_cannot_be_combined() {
 #[test]
 fn msfq_reports_the_types_that_are_not_supported() {
     let output = run_expecting_code(2, "simulate msfq --workload models/four_types.yaml");
-    let printed = stderr(&output);
+    let printed = all_output(&output);
     assert_contains(&printed, "needs-1, needs-3, needs-5");
     assert_contains(&printed, "for other workloads use static-quickswap");
 }

@@ -232,16 +232,16 @@ fn synthesizes_a_policy_for_a_fleet_on_the_command_line() {
     let file = folder.path_string("fleet.json");
     let make = format!("--workload {MODEL} -o {file} --preemption");
     let pooled = run_ok!("{make} full --work 2e6");
-    assert_contains(&stderr(&pooled), "Jobs are not preempted");
+    assert_contains(&stdout(&pooled), "Jobs are not preempted");
     let output = run_ok!("{make} none --verbose --family partition");
-    assert_contains(&stderr(&output), "ρ = 0.589015152 of the maximum");
+    assert_contains(&stdout(&output), "ρ = 0.589015152 of the maximum");
     let valid = run_ok!("check {file} --workload {MODEL}");
-    assert_contains(&stderr(&valid), "48 servers of 2 shapes");
+    assert_contains(&stdout(&valid), "48 servers of 2 shapes");
     let other = read_text(MODEL).replace("count: 40", "count: 41");
     let other = folder.write("other.yaml", &other);
     let refused = run_expecting_code(1, &format!("check {file} --workload {other}"));
     let expected = "workload.servers[0].count: `big`: made for 40";
-    assert_contains(&stderr(&refused), expected);
+    assert_contains(&stdout(&refused), expected);
 }
 
 #[test]

@@ -60,7 +60,7 @@ fn assert_judgement_matches_golden(name: &str, synthesis: &str, run: &str) {
     let mut simulated = written(&format!("simulate {policy} {run}"));
     simulated["policy"] = json!("policy.json");
     assert_matches_golden(&format!("{name}_simulate"), &simulated);
-    let said = stderr(&synth(&format!("check {policy}")));
+    let said = all_output(&synth(&format!("check {policy}")));
     let lines: Vec<&str> = said.lines().collect();
     assert_matches_golden(&format!("{name}_check"), &json!(lines));
 }

@@ -33,7 +33,7 @@ fn judges_a_log_with_all_outputs() {
     let run = run_ok!("judge {file} --every 1d -o {document} --html {page}");
     let printed = stdout(&run);
     for role in [
-        "selected for each of 2 windows",
+        "over 2 windows",
         "current",
         "selected in each window",
         "in hindsight",
@@ -103,6 +103,6 @@ fn writes_the_policy_that_is_selected_on_a_log() {
     run_ok!("judge {log} --quiet --policy {order}");
     run_ok!("fit {log} --quiet --by-limit -o {workload}");
     run_ok!("analyze {order} --quiet --workload {workload} --work 1e6 -o {policy}");
-    assert_contains(&stderr(&run_ok!("check {policy}")), "valid");
+    assert_contains(&stdout(&run_ok!("check {policy}")), "valid");
     assert_contains(&stdout(&run_ok!("show {policy}")), "Backfilling");
 }

@@ -386,7 +386,7 @@ fn reports_what_is_not_known() {
     assert_contains(&printed, "only a bound and no policy");
     let keys = "speedup: {amdahl: {parallel_fraction: .8}}; arrivals: {rate: 11, mean_size: 1}";
     let refused = run_expecting_code(1, &folder.write("w.yaml", &document(8, keys)));
-    assert_contains(&stderr(&refused), "No policy can keep up");
+    assert_contains(&all_output(&refused), "No policy can keep up");
 }
 
 #[test]

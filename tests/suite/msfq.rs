@@ -114,7 +114,7 @@ fn strict_msfq_is_a_policy_with_exact_means() {
     let folder = Folder::new();
     let at = folder.path_string("p.json");
     let options = "--workload models/one_or_all.yaml --family msfq-strict";
-    let printed = stderr(&run_ok!("{options} --output {at}"));
+    let printed = stdout(&run_ok!("{options} --output {at}"));
     assert_contains(&printed, "light (7)");
     let policy = folder.json("p.json");
     let turns = &policy["policy"]["static-quickswap"];
@@ -125,7 +125,7 @@ fn strict_msfq_is_a_policy_with_exact_means() {
     assert_eq!(mean["method"], "exact-renewal-reward");
     let is_near = (mean["value"].as_f64().unwrap() - 10.648).abs() < 5e-4;
     assert!(is_near, "{mean}");
-    let checked = stderr(&run_ok!("check {at}"));
+    let checked = all_output(&run_ok!("check {at}"));
     assert_contains(&checked, "7 claims about 2 types, 7 derived again");
     let lie = errors_after_change(&policy, |p| {
         for own in p["claims"].as_array_mut().unwrap() {
@@ -164,6 +164,6 @@ fn the_checker_and_the_maker_agree_on_strict_msfq() {
         let (_kept, workload) = one_or_all(servers, light, heavy);
         let at = folder.path_string("p.json");
         run_ok!("--workload {workload} --family msfq-strict --output {at}");
-        assert_contains(&stderr(&run_ok!("check {at}")), "7 derived again");
+        assert_contains(&stdout(&run_ok!("check {at}")), "7 derived again");
     }
 }

@@ -137,9 +137,9 @@ fn all_commands_support_a_fleet() {
     let [policy, slots] = folder.paths(["p.json", "s.json"]);
     let make = format!("{workload} --preemption none");
     let output = run_ok!("{make} --work 2e6 --output {policy}");
-    assert_contains(&stderr(&output), "Stability: proved, because if");
+    assert_contains(&stdout(&output), "Stability: proved, because if");
     let output = run_ok!("{make} --verbose --family partition --output {slots}");
-    assert_contains(&stderr(&output), "Exact: load, mean number, mean response.");
+    assert_contains(&stdout(&output), "Exact: load, mean number, mean response.");
     for file in [&policy, &slots] {
         run_ok!("check {file}");
         run_ok!("show {file}");
@@ -164,7 +164,7 @@ fn rejects_options_that_do_not_support_fleets() {
         FLEET --preemption none --backfill none | applies to one server
         ONE --preemption none --family partition | only be used for a fleet
         simulate frist-fit --workload FLEET | first-fit
-        simulate max-weight --workload FLEET | best-fit
+        simulate max-weight --workload FLEET | only for one server
         simulate SLOTS --workload ONE | fleet";
     let table = table.replace("FLEET", &fleet).replace("ONE", &one);
     for [typed, words] in rows(&table.replace("SLOTS", &slots)) {

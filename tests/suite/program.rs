@@ -23,5 +23,5 @@ fn every_entry_is_a_number() {
         assert!(entries.len() > 5, "{model}");
     }
     let refused = run_expecting_code(2, "export lp models/cloud_instances.yaml");
-    assert!(stderr(&refused).contains("maximal schedules"));
+    assert!(all_output(&refused).contains("maximal schedules"));
 }

@@ -211,7 +211,7 @@ fn a_fit_reports_waits_that_differ_from_the_log() {
     let log = folder.write("log.csv", &table);
     let fit = run_ok!("fit {log} --capacity cpu=4 --report {report}");
     let shown = stdout(&fit);
-    assert_contains(&shown, "ARE NOT THE SAME AS IN THE LOG");
+    assert_contains(&shown, "differ from those in the log");
     assert_contains(&shown, "replays of the log under the same rules");
     let found = folder.json("report.json");
     let rules = found["predicted"].as_array().unwrap();

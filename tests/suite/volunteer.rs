@@ -85,7 +85,7 @@ fn reports_bad_input_and_a_solution() {
     let refused = |text: &str, expected: i32, said: &str| {
         let (folder, workload) = campaign(text);
         let typed = format!("{workload} --output {}", folder.path_string("p.json"));
-        assert_contains(&stderr(&run_expecting_code(expected, &typed)), said);
+        assert_contains(&all_output(&run_expecting_code(expected, &typed)), said);
         assert!(!folder.path("p.json").exists());
     };
     for [from, to, code, said] in rows(include_str!("tables/campaigns.txt")) {
@@ -158,7 +158,7 @@ fn all_models_are_valid_and_feasible() {
 fn reports_a_sufficient_budget_if_it_is_too_small() {
     let (_folder, workload) = campaign(TEXT);
     let refused = run_expecting_code(2, &format!("{workload} --work 1000"));
-    let printed = stderr(&refused);
+    let printed = all_output(&refused);
     let (_, after) = printed.split_once("use at least --work ").unwrap();
     let enough = after.split(' ').next().unwrap();
     run_ok!("{workload} --work {enough}");

@@ -28,7 +28,7 @@ fn replays_gangs_of_a_log() {
         let servers = site::SERVERS;
         let options = "--policies first-fit --measure all";
         let run = run_ok!("replay {name} --servers '{servers}' {options}");
-        let printed = stderr(&run);
+        let printed = all_output(&run);
         assert!(!printed.contains("larger than"), "{printed}");
         (stdout(&run), printed)
     };
@@ -65,7 +65,7 @@ fn rejects_work_that_does_not_fit_on_a_server() {
         format!("judge {name} {few}"),
     ] {
         let refused = run_expecting_code(2, &verb);
-        let printed = stderr(&refused);
+        let printed = all_output(&refused);
         for part in [
             "% of the work are larger than the servers",
             "with the most work, line ",

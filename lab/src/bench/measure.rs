@@ -36,6 +36,9 @@ pub(super) const AGAIN: u64 = 4;
 /// A policy has lost if it is certainly worse by more than this value.
 const MATTERS: f64 = 0.02;
 
+/// Separates the random streams of the measurements from those of the synthesis.
+const APART: u64 = 1000;
+
 const ROWS: usize = 4_000;
 
 /// The parameters of a measurement. Work is a number of events or updates, and not a time.
@@ -161,7 +164,7 @@ pub(super) fn measure(
         let (entrants, families) =
             entrants(system, preemption, terms, changes, interrupt, listener);
         let settings = Settings {
-            seed: terms.seed + 1000,
+            seed: terms.seed + APART,
             events: terms.events,
             precision: 0.0,
             common_sizes: true,

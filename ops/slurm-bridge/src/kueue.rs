@@ -75,9 +75,13 @@ impl Named {
         let of = resource.name().to_owned();
         let known = common_resource(&of, ["cpu", "memory", "nvidia.com/gpu"]);
         Named {
-            name: known.map_or_else(|| format!("example.com/{of}"), |own| own.0.to_owned()),
+            name: match known {
+                Some((name, _)) => name.to_owned(),
+                None if of.contains('/') => of.clone(),
+                None => format!("example.com/{of}"),
+            },
             unit: known.map_or("", |own| unit(own.1)),
-            is_guess: known.is_none(),
+            is_guess: known.is_none() && !of.contains('/'),
             of,
         }
     }

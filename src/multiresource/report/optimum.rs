@@ -175,7 +175,7 @@ pub(crate) fn optimum(found: &LowerBounds, workload: &Workload) -> Report {
             _ => "jobs",
         };
         report.summary.push(format!(
-            "Dynamic program: there are at most {} {jobs}, {} states and {} sweeps. With these limits, the optimum is between {} and {} {unit}.",
+            "Dynamic program: there are at most {} {jobs}, {} states and {} sweeps. In a system with these limits, the optimum is between {} and {} {unit}. The first number is also a lower bound without the limits.",
             own.limits.iter().join(" × "),
             own.states,
             own.sweeps,

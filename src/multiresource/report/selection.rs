@@ -20,11 +20,13 @@ pub(super) fn selected(chosen: &Chosen, stability: Stability) -> String {
     let why = match &chosen.basis {
         Basis::BestConverged => match &chosen.choice {
             Some(record) if record.decided => {
-                let others = record.candidates.len() - 1;
-                format!(
-                    "none of the other {others} candidates is better by {} %",
-                    100.0 * RELEVANT_DIFFERENCE
-                )
+                match record.candidates.len() - 1 {
+                    0 => "it is the only candidate".into(),
+                    others => format!(
+                        "none of the other {others} candidates is better by {} %",
+                        100.0 * RELEVANT_DIFFERENCE
+                    ),
+                }
             }
             Some(record) if !record.promises.is_empty() => {
                 "it meets the guarantees with the highest confidence or with the lowest cost".into()
@@ -87,7 +89,7 @@ pub(super) fn candidates(
         other => own.other_ratio.map(|own| (own.mean, own.half_width)),
         "slowdowns [1]" => own.slowdown_ratio,
         "tried [#]" => own.tried,
-        "guarantees" => (own.kept == Some(false)).then_some("not kept"),
+        "guarantees" => own.kept.map(|kept| if kept { "kept" } else { "not kept" }),
         "parameters" => own.knobs.as_ref().filter(|_| in_full),
     });
     let (events, count) = (record.events as f64, record.replications);
@@ -149,7 +151,7 @@ fn remark(record: &ChoiceLog) -> Option<String> {
     } else if !level.is_empty() && !name.ends_with("priority") {
         format!(
             "If you already use {}, there is no need to change it, because the difference is less than 1 % or not significant.",
-            list(&level)
+            level.join(" or ")
         )
     } else if !open.is_empty() {
         format!(

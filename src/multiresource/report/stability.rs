@@ -134,13 +134,12 @@ pub(super) fn growth(fleet: &Fleet, artifact: &Artifact) -> Section {
         }
         _ => "proved".into(),
     };
-    let some = Some(some).filter(|_| !is_bound);
     let rows = [
-        ("this policy is stable below", own, &*how),
-        ("some policy is stable below", some, proof),
-        ("no policy is stable above", Some(none), proof),
+        Some(("this policy is stable below", own, &*how)),
+        (!is_bound).then_some(("some policy is stable below", Some(some), proof)),
+        Some(("no policy is stable above", Some(none), proof)),
     ];
-    table!("If all arrival rates grow by the same factor", rows, (what, times, how) => {
+    table!("If all arrival rates grow by the same factor", rows.into_iter().flatten(), (what, times, how) => {
         "" => what,
         "factor [1]" => times,
         "basis" => how,
@@ -213,6 +212,6 @@ fn name(fleet: &Fleet, step: &Upgrade) -> String {
     match shape.map_or(1, |shape| shape.count()) {
         _ if fleet.is_one_server() => format!("{more} more {resource}"),
         1 => format!("{more} more {resource} on {}", step.shape),
-        count => format!("{more} more {resource} on each of {count} {}", step.shape),
+        count => format!("{more} more {resource} on each of {count} {}s", step.shape),
     }
 }

@@ -175,7 +175,7 @@ fn conditions(workload: &Workload, synthesized: &Synthesis) -> String {
     )
 }
 
-const NOT_INCLUDED: &str = ", but this does not include the backfilling and the release of empty slots (use `synth simulate` to measure their effect)";
+const NOT_INCLUDED: &str = " for the policy as it is analyzed. The policy in the file is faster, because it also backfills or releases empty slots; use `synth simulate` to measure it";
 
 fn movement(workload: &Workload, synthesis: &Synthesis) -> String {
     let (policy, unit) = (&synthesis.policy, workload.time_unit());

@@ -17,7 +17,7 @@ use crate::multiresource::schedule::{size_step, steps};
 use crate::multiresource::synthesis::SynthesisLog;
 use crate::multiresource::workload::Fleet;
 use crate::number::Decimal;
-use crate::report::Report;
+use crate::report::{Report, counted};
 
 /// The maximum size to test, as a multiple of the first size that can sustain the load.
 const MOST: u64 = 16;
@@ -105,8 +105,10 @@ impl<'a> Sizes<'a> {
     }
 
     fn words(&self, size: u64) -> String {
-        let amount = self.amount(size).map(|own| own.to_string());
-        format!("{} {}", amount.unwrap_or(size.to_string()), self.name)
+        match self.amount(size) {
+            Some(amount) => format!("{amount} {}", self.name),
+            None => counted(size as f64, self.name),
+        }
     }
 
     fn of(&self, size: u64) -> Result<Fleet, String> {

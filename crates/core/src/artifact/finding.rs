@@ -168,7 +168,7 @@ impl Findings {
     /// Marks the statements at these paths as remarks that are not checked.
     pub fn remarks(&mut self, paths: &[&str]) {
         for path in paths {
-            self.stands(*path, Grounds::Trusted("a remark that nothing depends on"));
+            self.stands(*path, Grounds::Trusted("remarks; no claim depends on them"));
         }
     }
 

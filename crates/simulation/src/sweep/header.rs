@@ -202,7 +202,7 @@ impl SweepHeader {
 
     /// Formats a load for display: `ρ = 0.9`.
     pub fn place(&self, load: f64) -> String {
-        let rounded = (load * 1e10).round() / 1e10;
+        let rounded = (load * 1e6).round() / 1e6;
         format!("ρ = {}", if load > 1e-6 { rounded } else { load })
     }
 

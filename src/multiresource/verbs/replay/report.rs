@@ -4,7 +4,7 @@ use super::recorded::Recorded;
 use super::results::{RECORDED, ReplayResult, Replays, SpeedResults};
 use crate::multiresource::replay::{SeriesStep, Window};
 use crate::multiresource::report::start_latency_of;
-use crate::report::plot::{Chart, Curve, Figure, Point, Scale, front};
+use crate::report::plot::{Chart, Curve, Figure, Point, Scale, waits};
 use crate::report::{
     Column, Numbers, Report, Section, counted, length, list, percent, schedules, span,
 };
@@ -60,26 +60,12 @@ fn headline(at: &SpeedResults) -> Option<String> {
     let policies = played(at).filter(|(name, _)| *name != RECORDED);
     let wait = |own: &ReplayResult| own.measured.mean_wait;
     let least = policies.clone().map(|own| wait(own.1)).reduce(f64::min)?;
-    if least == 0.0 {
-        return Some(format!(
-            "At {}, no job waits under the best of these policies.",
-            pace(at)
-        ));
-    }
-    let best = policies.clone().filter(|own| wait(own.1) == least);
-    if best.clone().count() > 1 {
-        let best = list(&best.map(|own| own.0).collect_vec());
-        return Some(format!(
-            "At {}, {best} have the same mean wait, {}; no policy has a shorter one.",
-            pace(at),
-            length(least)
-        ));
-    }
-    let (best, own) = policies.min_by(|a, b| wait(a.1).total_cmp(&wait(b.1)))?;
+    let best = policies.filter(|own| wait(own.1) == least);
     Some(format!(
-        "At {}, the policy with the shortest mean wait is {best}, with a mean wait of {}.",
+        "At {}, the shortest mean wait is {}, with {}.",
         pace(at),
-        length(wait(own))
+        length(least),
+        list(&best.map(|own| own.0).collect_vec())
     ))
 }
 
@@ -167,13 +153,11 @@ fn measured(replays: &Replays, at: &SpeedResults) -> Section {
             row.push(own.measured.utilization[j].into());
         }
     }
-    let points = played(at).map(|(name, own)| {
+    let shown = played(at).map(|(name, own)| {
         let own = &own.measured;
-        (name.to_owned(), own.mean_wait, own.longest_wait)
+        (name.to_owned(), [own.mean_wait, own.longest_wait])
     });
-    let axes = ["mean wait", "longest wait"];
-    let figure = front(axes, "s", &points.collect_vec());
-    section.figures.extend(figure);
+    section.figures = waits(&shown.collect_vec());
     if !replays.start_latency.is_zero() {
         section.notes.push(format!("Each job holds its capacity for {} s before it starts to run (start latency). This is included in the response time, but not in the wait.", replays.start_latency));
     }

@@ -170,7 +170,7 @@ impl PolicyConfig for BackfillingConfig {
         let zone = self.zone.as_ref().map(|zone| zone.words(workload));
         let zone = zone.unwrap_or_default();
         format!(
-            "Backfilling without preemption; order of the queue: {order}. {}.{overdue}{estimate}{placement}{reserve}{zone}",
+            "Backfilling without preemption: {}; order of the queue: {order}.{overdue}{estimate}{placement}{reserve}{zone}",
             self.reservations.words(self.estimate.is_some()),
         )
     }

@@ -71,15 +71,15 @@ impl Reservations {
             false => "the mean sizes of their types",
         };
         let jobs = match self {
-            Reservations::None => return "Any job that fits starts, in this order".into(),
-            Reservations::Strict => return "No job starts before the head of the queue".into(),
+            Reservations::None => return "any job that fits starts".into(),
+            Reservations::Strict => return "no job starts before the head of the queue".into(),
             Reservations::First | Reservations::Few(1) => {
-                "The head of the queue has a reservation".into()
+                "the head of the queue has a reservation".into()
             }
             Reservations::Few(count) => {
-                format!("The first {count} jobs that do not fit have a reservation")
+                format!("the first {count} jobs that do not fit have a reservation")
             }
-            Reservations::All => "All jobs that do not fit have a reservation".to_owned(),
+            Reservations::All => "all jobs that do not fit have a reservation".to_owned(),
         };
         format!(
             "{jobs}; other jobs can start earlier if this does not delay any reservation, based on {sizes}"

@@ -118,8 +118,8 @@ fn descriptions_name_order_and_reservations() {
     let words = |own: &BackfillingConfig| own.describe(envelope.envelope());
     let said = words(&own);
     for part in [
-        "order of the queue: shortest limit first. ",
-        "The head of the queue has a reservation; other jobs can start earlier if this does not delay any reservation, based on limits",
+        "order of the queue: shortest limit first.",
+        "the head of the queue has a reservation; other jobs can start earlier if this does not delay any reservation, based on limits",
         " A job that has waited for 18 h is moved to the head of the queue.",
     ] {
         assert!(said.contains(part), "{said}");

@@ -1,7 +1,7 @@
 //! This module draws bars for values that have labels, and heat maps.
 
 use super::{Figure, INK, LETTER, MOST, Picture, WIDTH, path, stroke, text};
-use crate::report::number;
+use crate::report::{number, readable};
 
 /// The color of a bar, and of ratios below 1.
 const GOOD: &str = "#008A64";
@@ -68,19 +68,31 @@ pub fn bars(title: &str, bars: &[Bar]) -> Option<Figure> {
     })
 }
 
-/// A ratio in a heat map.
-#[derive(Clone, Debug)]
-pub struct HeatCell {
-    /// The ratio that is shown.
-    pub ratio: f64,
-    /// The ratio that determines the color: below 1 is good, and a factor of 4 is the strongest.
-    pub color: f64,
-    /// The label below the ratio.
-    pub label: String,
+/// Draws the mean and the longest wait \[s\] of each policy, which are given in this order.
+pub fn waits(policies: &[(String, [f64; 2])]) -> Vec<Figure> {
+    let draw = |(title, n): (&str, usize)| {
+        let values = policies.iter().map(|(_, waits)| waits[n]);
+        let (unit, factor) = readable("s", values);
+        let rows = policies.iter().map(|(label, waits)| Bar {
+            label: label.clone(),
+            value: factor * waits[n],
+            ends: None,
+            is_baseline: false,
+        });
+        let mut figure = bars(&format!("{title} [{unit}]"), &rows.collect::<Vec<_>>())?;
+        figure.note.insert_str(0, "Shorter is better. ");
+        Some(figure)
+    };
+    let all = [("Mean wait", 0), ("Longest wait", 1)];
+    all.into_iter().filter_map(draw).collect()
 }
 
-/// Draws a table of ratios, where colors show whether they are below or above 1.
-pub fn heat_map(title: &str, heads: &[&str], rows: &[(String, Vec<HeatCell>)]) -> Option<Figure> {
+/// The label of a row of a heat map, and its cells. Each cell has a ratio, the ratio that determines
+/// its color (below 1 is good, and a factor of 4 is the strongest), and a label.
+pub type HeatRow = (String, Vec<(f64, f64, String)>);
+
+/// Draws a table of ratios.
+pub fn heat_map(title: &str, heads: &[&str], rows: &[HeatRow]) -> Option<Figure> {
     const ROW: f64 = 48.0;
     const LEFT: f64 = 122.0;
     let width = (f64::from(WIDTH) - LEFT) / heads.len().max(1) as f64;
@@ -92,20 +104,20 @@ pub fn heat_map(title: &str, heads: &[&str], rows: &[(String, Vec<HeatCell>)]) -
     for (n, (label, cells)) in rows.iter().enumerate() {
         let top = 24.0 + ROW * n as f64;
         body += &text((2.0, top + 28.0), "start", label);
-        for (k, cell) in cells.iter().enumerate() {
+        for (k, (ratio, shade, cell)) in cells.iter().enumerate() {
             let left = LEFT + width * k as f64;
-            let color = if cell.color < 1.0 { GOOD } else { BAD };
-            let strength = (cell.color.ln().abs() / 4_f64.ln()).clamp(0.0, 1.0);
+            let color = if *shade < 1.0 { GOOD } else { BAD };
+            let strength = (shade.ln().abs() / 4_f64.ln()).clamp(0.0, 1.0);
             let inside = [left + 1.0, top + 1.0, width - 2.0, ROW - 2.0];
             body += &area(color, 0.55 * strength, inside);
             let middle = left + 0.5 * width;
-            body += &text((middle, top + 20.0), "middle", &number(cell.ratio));
+            body += &text((middle, top + 20.0), "middle", &number(*ratio));
             body += &format!(
                 "<g font-size=\"{}\">{}</g>",
                 0.7 * LETTER,
-                text((middle, top + 38.0), "middle", &cell.label)
+                text((middle, top + 38.0), "middle", cell)
             );
-            described += &format!("{label}, {}: {}. ", cell.label, number(cell.ratio));
+            described += &format!("{label}, {cell}: {}. ", number(*ratio));
         }
     }
     (!rows.is_empty()).then(|| Figure {

@@ -9,12 +9,12 @@ mod sheet;
 
 use itertools::Itertools as _;
 
-use crate::report::{number, readable_unit};
+use crate::report::number;
 use marks::{COLORS, DASHES, MOST, SHAPES};
 use synth_simulation::Estimate;
 
 pub use axis::{Axis, Scale, short};
-pub use bars::{Bar, HeatCell, bars, heat_map};
+pub use bars::{Bar, bars, heat_map, waits};
 pub use sheet::Sheet;
 
 const INK: &str = "#222222";
@@ -197,20 +197,6 @@ impl Chart {
             title: self.title,
         })
     }
-}
-
-/// Draws each policy as a point. `times` contains a label and two times in `unit`.
-pub fn front([x, y]: [&str; 2], unit: &str, times: &[(String, f64, f64)]) -> Option<Figure> {
-    let longest = |of: fn(&(String, f64, f64)) -> f64| times.iter().map(of).fold(0.0, f64::max);
-    let (across, of_x) = readable_unit(longest(|own| own.1), unit);
-    let (up, of_y) = readable_unit(longest(|own| own.2), unit);
-    let curves = times.iter().enumerate().map(|(n, (label, x, y))| {
-        let point = Point::exact(of_x * x, of_y * y);
-        Curve::new(n, label, vec![point])
-    });
-    let x = format!("{x} [{across}]");
-    let title = format!("{y} [{up}] over {x}");
-    Chart::around(&title, [&x, ""], [Scale::Linear; 2], curves.collect()).figure()
 }
 
 fn key(look: usize, style: Style) -> Picture {

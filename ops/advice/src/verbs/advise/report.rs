@@ -3,7 +3,7 @@ use itertools::chain;
 use crate::slurm::{Advice, Effect};
 use crate::verbs::{account_of, ends};
 use synth_traces::replay::Log;
-use synth_verb::report::plot::front;
+use synth_verb::report::plot::waits;
 use synth_verb::report::{Report, Section, counted, length};
 use synth_verb::table;
 
@@ -128,11 +128,9 @@ fn tried(advice: &Advice) -> Section {
         "bounded slowdown [1]" => waits.slowdown,
         "longest wait [s]" => waits.longest,
     });
-    let points = rows.iter();
-    let points = points.map(|own| (own.0.into(), own.1.mean, own.1.longest));
-    let points: Vec<_> = points.collect();
-    let names = ["mean wait", "longest wait"];
-    section.figures.extend(front(names, "s", &points));
+    let shown = rows.iter();
+    let shown = shown.map(|own| (own.0.to_owned(), [own.1.mean, own.1.longest]));
+    section.figures = waits(&shown.collect::<Vec<_>>());
     section.note(TRIED)
 }
 

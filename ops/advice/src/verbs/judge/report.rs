@@ -4,7 +4,7 @@ use super::results::{Class, Judged, Role, Row};
 use crate::judge::{JudgedWindow, WaitSummary};
 use crate::verbs::{account_of, ends};
 use synth_traces::replay::{Interval, Log};
-use synth_verb::report::plot::{Bar, Figure, HeatCell, bars, heat_map};
+use synth_verb::report::plot::{Bar, Figure, bars, heat_map};
 use synth_verb::report::{Report, Section, counted, length, percent};
 use synth_verb::table;
 
@@ -39,7 +39,7 @@ pub(super) fn report(log: &Log, judged: &Judged, command: String) -> Report {
 
 const SELECTION: &str = "Each candidate is replayed on the past as recorded, on random weeks of the past with replacement, and with a load of 0.85 if the load in the past is lower. The result is the candidate with the smallest mean of the logarithm of the objective relative to the current rule.";
 
-const RULES: &str = "All ratios are relative to the current rule, with 95 % confidence intervals. The bounded slowdown is the mean of max(1, response / max(size, 10 s)). For an order \"in hindsight\", it is not known in advance whether it is better. If the sizes are known, this is a baseline that cannot be achieved by any scheduler.";
+const RULES: &str = "All ratios are relative to the current rule, with 95 % confidence intervals if there are enough windows. The bounded slowdown is the mean of max(1, response / max(size, 10 s)). For an order \"in hindsight\", it is not known in advance whether it is better. If the sizes are known, this is a baseline that cannot be achieved by any scheduler.";
 
 fn headline(judged: &Judged) -> String {
     let [now, selected] = [&judged.rules[0], &judged.rules[1]];
@@ -79,6 +79,8 @@ fn price(judged: &Judged) -> String {
             counted(promise.windows as f64, "window")
         )
     });
+    let [now, selected] = [0, 1].map(|n| length(judged.rules[n].outcome.longest_wait));
+    text += &format!("The longest wait is {selected} instead of {now}. ");
     let losers = judged
         .classes
         .iter()
@@ -100,13 +102,16 @@ fn price(judged: &Judged) -> String {
 fn of_log(log: &Log, judged: &Judged) -> String {
     let servers: u32 = log.servers.shapes.iter().map(|shape| shape.count).sum();
     let without = log.jobs.iter().filter(|job| job.promised.is_infinite());
+    let without = match without.count() {
+        0 => "all have a limit".into(),
+        count => format!("{count} have no limit"),
+    };
     format!(
-        "{}: {} on {}, load {:.3}; {} have no limit.",
+        "{}: {} on {}, load {:.3}; {without}.",
         judged.file,
         counted(judged.jobs as f64, "job"),
         counted(f64::from(servers), "server"),
-        judged.load,
-        without.count()
+        judged.load
     )
 }
 
@@ -119,6 +124,19 @@ fn warnings(judged: &Judged) -> Vec<String> {
         warnings.push(format!(
             "In {windows}, there is no order that meets the guarantee in the past, so the order that is closest to it is used."
         ));
+    }
+    let recorded = judged.rules.iter().find(|row| row.role == Role::Recorded);
+    if let Some(recorded) = recorded.map(|row| row.outcome.mean_wait) {
+        let now = &judged.rules[0];
+        let replayed = now.outcome.mean_wait;
+        if recorded > 2.0 * replayed || recorded < 0.5 * replayed {
+            warnings.push(format!(
+                "The mean wait in the log is {}, but {} in the replay under {}. The site may use another rule (see --now), or other limits or servers, so the improvement may not apply to it.",
+                length(recorded),
+                length(replayed),
+                now.rule
+            ));
+        }
     }
     let alike = match (judged.has_limits, judged.has_users) {
         (false, true) => "the last jobs of the same user, also for the current rule",
@@ -210,7 +228,7 @@ fn windows(windows: &[JudgedWindow]) -> Section {
         "objective, relative [1]" => own.choice.ratio,
         "guarantee" => (!own.choice.keeps).then_some("not kept on the past"),
     });
-    section.note("The value of the objective is for the past, relative to the current rule.")
+    section.note("The value of the objective is for the past, relative to the current rule. With “first after 5 h”, a job is moved to the front of the queue after it has waited for 5 hours.")
 }
 
 fn range([least, most]: [f64; 2], of: impl Fn(f64) -> String) -> String {
@@ -234,10 +252,9 @@ fn classes(judged: &Judged) -> Section {
         let classes = classes.collect_vec();
         let shares = classes.iter().flat_map(|own| own.share).minmax();
         let cells = classes.iter();
-        let cells = cells.map(|own| HeatCell {
-            ratio: own.chosen / own.now,
-            color: (own.chosen + NEGLIGIBLE) / (own.now + NEGLIGIBLE),
-            label: range(own.size, length),
+        let cells = cells.map(|own| {
+            let color = (own.chosen + NEGLIGIBLE) / (own.now + NEGLIGIBLE);
+            (own.chosen / own.now, color, range(own.size, length))
         });
         let share = <[f64; 2]>::from(shares.into_option().unwrap_or_default());
         (range(share, percent), cells.collect_vec())

@@ -9,9 +9,7 @@ use clap::Args;
 use itertools::Itertools as _;
 
 use synth::document::{display_name, text_of};
-use synth::kind::{
-    Caller, Files, NamesFiles, Notice, RunVerb, VerbOutput, VerbResult, files, refuse, table,
-};
+use synth::kind::{Caller, Files, Notice, RunVerb, VerbOutput, VerbResult, files, refuse, table};
 use synth::multiresource::artifact::{Family, MsrConfig, Preemption, Route};
 use synth::multiresource::policy::parse_custom_policy;
 use synth::multiresource::synthesis::{SweepPoint, SynthesisOptions, sweep_switching_rates};
@@ -66,7 +64,7 @@ pub struct Arguments {
     html: Option<PathBuf>,
 }
 
-impl NamesFiles for Arguments {
+impl RunVerb for Arguments {
     fn files(&self) -> Files<'_> {
         let read = self
             .workload
@@ -75,15 +73,9 @@ impl NamesFiles for Arguments {
             .chain(self.policy.as_deref());
         files(read, self.output.iter().chain(&self.html))
     }
-}
 
-impl RunVerb for Arguments {
     fn run(&self, caller: &mut Caller<'_>) -> VerbResult<VerbOutput> {
-        let parsed = Workload::read(self.workload.file()?)?;
-        for warning in &parsed.warnings {
-            caller.notify(Notice::Known(warning));
-        }
-        let workload = parsed.workload;
+        let workload = caller.known(Workload::read(self.workload.file()?)?);
         let options = SynthesisOptions {
             setup_rate: self.setup_rate,
             route: self.route,

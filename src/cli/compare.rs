@@ -2,7 +2,7 @@ use std::path::{Path, PathBuf};
 
 use crate::artifact::Content as _;
 use crate::document::text_of;
-use crate::kind::{Kind, NamesFiles as _, VerbOutput, VerbResult, refuse};
+use crate::kind::{Kind, NamesFiles as _, VerbResult, refuse};
 use crate::simulation::Settings;
 use crate::simulation::sweep::{Comparing, Journal, Shard, Share, Whole};
 use crate::typed::{Budget, WorkloadFile, load};
@@ -75,9 +75,8 @@ pub(super) fn run<K: Kind>(arguments: &Arguments<K>, common: &Common) -> Outcome
     };
     let interrupt = interrupt::SignalFlag::new(&common.host);
     let settings = Settings {
-        interrupt: interrupt.flag(),
         common_sizes: true,
-        ..arguments.budget.settings(EVENTS)
+        ..arguments.budget.settings(EVENTS, interrupt.flag())
     };
     let journal = arguments.journal_at();
     let file = file.display().to_string();
@@ -104,24 +103,20 @@ pub(super) fn run<K: Kind>(arguments: &Arguments<K>, common: &Common) -> Outcome
         return Ok(interrupt::code());
     }
     if let Some((shard, output)) = part {
-        return written(shard, output, compared, common);
+        // If a policy cannot run, the shard still succeeds, so that a batch scheduler does not treat
+        // it as failed. The failure is reported by `synth merge`.
+        let to = output.display();
+        let cells = compared.journal.map(|journal| journal.complete(output));
+        let text = match cells.transpose()? {
+            Some(1) => format!("Shard {shard} is complete: 1 cell in {to}."),
+            Some(cells) => format!("Shard {shard} is complete: {cells} cells in {to}."),
+            None => format!("Shard {shard} was already complete in {to}."),
+        };
+        common.tell(&text);
+        return Ok(SUCCESS);
     }
     compared.journal.map_or(Ok(()), Journal::remove)?;
     Ok(code_if(compared.negative))
-}
-
-/// Turns the journal of a shard into its part. If a policy cannot run, the shard still succeeds, so
-/// that a batch scheduler does not treat it as failed. The failure is reported by `synth merge`.
-fn written(shard: Shard, output: &Path, compared: VerbOutput, common: &Common) -> Outcome {
-    let to = output.display();
-    let cells = compared.journal.map(|journal| journal.complete(output));
-    let text = match cells.transpose()? {
-        Some(1) => format!("Shard {shard} is complete: 1 cell in {to}."),
-        Some(cells) => format!("Shard {shard} is complete: {cells} cells in {to}."),
-        None => format!("Shard {shard} was already complete in {to}."),
-    };
-    common.tell(&text);
-    Ok(SUCCESS)
 }
 
 fn given_once(what: &str, option: &str, values: &[impl ToString]) -> Result<(), String> {

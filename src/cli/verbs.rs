@@ -4,7 +4,6 @@ use crate::artifact::read_text;
 use crate::document::display_name;
 use crate::kind::{FileOf, Kind, NamesFiles as _, RunVerb, SynthesisAnswer, VerbResult};
 use crate::report::{Report, valid_report};
-use crate::simulation::Settings;
 use crate::typed::{Budget, PolicyFile, WorkloadFile, load};
 use clap::Args;
 
@@ -179,10 +178,7 @@ pub(super) fn simulate<K: Kind>(arguments: &SimulateArguments<K>, common: &Commo
     check_destinations(&read, &written)?;
     let interrupt = SignalFlag::new(&common.host);
     interrupt.listen();
-    let settings = Settings {
-        interrupt: interrupt.flag(),
-        ..arguments.budget.settings(EVENTS)
-    };
+    let settings = arguments.budget.settings(EVENTS, interrupt.flag());
     let workload = arguments.workload.as_deref();
     let workload = workload.map(|file| read_workload::<K>(file, common));
     let workload = workload.transpose()?;

@@ -19,7 +19,7 @@ use super::verbs::{drive, export, fit, limit, made, optimum};
 use super::workload::Fleet;
 use crate::kind::{
     Caller, Files, Kind, NamedPolicy, NamesFiles, Notice, Queueing, Rules, SynthesisAnswer, Verb,
-    VerbOutput, VerbResult, compare_over_loads, files, marked, merge_over_loads, refuse, scaled_to,
+    VerbOutput, VerbResult, compare_over_loads, files, merge_over_loads, refuse, scaled_to,
     simulate_policy,
 };
 use crate::number::Decimal;
@@ -166,7 +166,16 @@ impl Kind for MultiresourceKind {
             let workload = (workload.as_ref(), args.start_latency);
             return replay::run_recorded(file, name, workload, settings, caller);
         }
-        let adapt = |workload, _: &Contender| adapt(workload, args);
+        let adapt = |workload, _: &Contender| {
+            let workload = match args.load {
+                Some(load) => scaled_to(&OverLoads(workload), load)?.0,
+                None => workload,
+            };
+            match args.start_latency {
+                Some(latency) => Ok(workload.with_start_latency(latency)?),
+                None => Ok(workload),
+            }
+        };
         simulate_policy::<Self>(name, workload, caller, adapt, |policy, fleet, caller| {
             run(policy, fleet, settings, caller)
         })
@@ -288,17 +297,6 @@ fn over_sizes(
     Ok(merged)
 }
 
-fn adapt(workload: Fleet, args: &SimulationArgs) -> VerbResult<Fleet> {
-    let workload = match args.load {
-        Some(load) => scaled_to(&OverLoads(workload), load)?.0,
-        None => workload,
-    };
-    match args.start_latency {
-        Some(latency) => Ok(workload.with_start_latency(latency)?),
-        None => Ok(workload),
-    }
-}
-
 /// Claims that are not valid under the conditions of this run are checked in a separate run.
 fn run(
     policy: &NamedPolicy<MultiresourceKind>,
@@ -313,7 +311,7 @@ fn run(
     let mut simulate = |rule: &Contender, settings: &Settings, what: &str| {
         let listener = |reached| caller.notify(Notice::Simulating(what, reached));
         let run = rule.simulate_on(fleet, settings, listener);
-        run.map(|run| marked(run, settings))
+        run.map(|run| run.marked(settings))
     };
     let artifact = policy.claims_for(fleet);
     let analysed = artifact.map(|own| (own, as_analysed(own, &own.policy)));

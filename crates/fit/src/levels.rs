@@ -19,7 +19,6 @@ const MAX_LEVELS: usize = 4;
 const MAX_STATES: usize = 20;
 const MAX_STAGES: f64 = 6.0;
 const MIN_SPELLS: f64 = 5.0;
-const ROUNDS: usize = 20;
 
 /// Returns the modulation with the most levels, from the window and the work of each job, for
 /// windows of this length \[s\]; `None` if no two levels have enough spells.
@@ -117,7 +116,7 @@ fn likeliest(counts: &[f64], states: usize) -> Vec<usize> {
     let state = |mean: f64, leaves: f64| [mean, (1.0 - leaves).ln(), (leaves / other).ln()];
     let mut chain: Vec<[f64; 3]> = (0..states).map(|s| state(first(s), 0.1)).collect();
     let mut found = Vec::new();
-    for _ in 0..ROUNDS {
+    for _ in 0..20 {
         let path = path(counts, &chain);
         if path == found {
             break;

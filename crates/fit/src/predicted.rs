@@ -12,8 +12,6 @@ use synth_traces::replay::{
 
 /// The first one that supports the jobs also selects the arrivals; it waits least for large jobs.
 const RULES: [&str; 3] = ["first-fit", "easy-backfill", "fcfs"];
-const EVENTS: u64 = 4_000_000;
-const PRECISION: f64 = 0.01;
 
 /// Adds a [`Prediction`] for each rule that supports the jobs, unless there is no log (recent jobs
 /// have more weight) or the load is at least 1. If the waits under the first such rule differ or
@@ -92,8 +90,8 @@ fn simulated(
     };
     let interrupt = Arc::new(AtomicBool::new(false));
     let settings = Settings {
-        events: EVENTS,
-        precision: PRECISION,
+        events: 4_000_000,
+        precision: 0.01,
         percentiles: false,
         interrupt: interrupt.clone(),
         ..Settings::default()

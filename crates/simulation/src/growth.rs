@@ -3,7 +3,6 @@
 use super::recorder::{Replication, ReplicationState};
 use super::sample::Seen;
 use super::settings::{JobClass, Settings};
-use std::sync::atomic::Ordering;
 
 /// The spare replications that start with many jobs if growth was detected, and the result.
 pub struct FromAbove<R> {
@@ -67,7 +66,6 @@ fn rises<R: Replication>(
     seen: &Seen<'_>,
     settings: &Settings,
 ) -> Result<bool, R::Violation> {
-    let interrupted = || settings.interrupt.load(Ordering::Relaxed);
     let classes = seen.classes;
     let enough = work(classes, seen.engines.iter().copied()) / 2.0;
     let events = seen.events() / seen.engines.len() as u64;
@@ -81,7 +79,9 @@ fn rises<R: Replication>(
     let (begin, mut first) = (jobs.iter().sum::<u64>(), None);
     for n in 0..=LONGEST * events / step {
         let goal = begin + n * step;
-        settings.each(pair, |own| own.run(goal, u64::MAX, interrupted));
+        settings.each(pair, |own| {
+            own.run(goal, u64::MAX, || settings.is_interrupted())
+        });
         if let Some(violation) = pair.iter_mut().find_map(R::audit) {
             return Err(violation.clone());
         }
@@ -92,7 +92,7 @@ fn rises<R: Replication>(
         if n > 0 && rise >= enough.max(by_chance) {
             return Ok(true);
         }
-        if interrupted() || -rise >= enough.max(by_chance) {
+        if settings.is_interrupted() || -rise >= enough.max(by_chance) {
             break;
         }
     }

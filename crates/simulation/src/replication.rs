@@ -1,4 +1,3 @@
-use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use super::growth::FromAbove;
@@ -56,14 +55,15 @@ pub fn go_on<R: Replication>(
 ) -> Result<Ending, R::Violation> {
     let started = Instant::now();
     let late = || settings.time.is_some_and(|t| started.elapsed() >= t);
-    let interrupted = || settings.interrupt.load(Ordering::Relaxed);
     let replications = engines.len() as u64;
     let (mut view, mut was_precise) = (-VIEWS, false);
     loop {
         let checkpoint = MIN_PRECISION_EVENTS as f64 * (f64::from(view) / f64::from(VIEWS)).exp2();
         let goal = (checkpoint as u64).min(settings.events);
         let goal = goal.div_ceil(replications);
-        let run = |engine: &mut R| engine.run(goal, settings.crowd, || late() || interrupted());
+        let run = |engine: &mut R| {
+            engine.run(goal, settings.crowd, || late() || settings.is_interrupted())
+        };
         settings.each(engines, run);
         if let Some(violation) = engines.iter_mut().find_map(R::audit) {
             return Err(violation.clone());
@@ -85,7 +85,7 @@ pub fn go_on<R: Replication>(
             Ending::Precision
         } else if events >= settings.events {
             Ending::Events
-        } else if interrupted() {
+        } else if settings.is_interrupted() {
             Ending::Interrupted
         } else if late() {
             Ending::Time

@@ -154,6 +154,17 @@ pub struct Run<M = (), C = ()> {
     pub path: (Vec<f64>, f64),
 }
 
+impl<M, C> Run<M, C> {
+    /// Marks a run as interrupted if it was interrupted, even if its precision was reached: it may
+    /// be precise by chance, but would have had other results.
+    pub fn marked(mut self, settings: &Settings) -> Self {
+        if settings.is_interrupted() {
+            self.ending = Ending::Interrupted;
+        }
+        self
+    }
+}
+
 /// A set of replications that have ended, which are used to create a [`Run`].
 pub struct EndedRuns<'a> {
     pub(super) seen: Seen<'a>,

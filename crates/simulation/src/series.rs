@@ -81,8 +81,6 @@ pub struct Series {
     pub merges: u32,
 }
 
-const FIRST_TICKS: u64 = 4;
-
 /// The maximum number of ticks in a bucket; if more are needed, the length of a tick is doubled.
 const MAX_TICKS: u64 = 1 << 30;
 
@@ -115,7 +113,7 @@ impl Series {
             tick,
             next_tick: tick,
             ticks: 0,
-            ticks_a_bucket: FIRST_TICKS,
+            ticks_a_bucket: 4,
             begin: 0.0,
             merges: 0,
         }

@@ -1,5 +1,5 @@
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use rayon::prelude::*;
@@ -99,6 +99,11 @@ pub struct Settings {
 }
 
 impl Settings {
+    /// Returns whether the run has to end.
+    pub fn is_interrupted(&self) -> bool {
+        self.interrupt.load(Ordering::Relaxed)
+    }
+
     pub(super) fn each<T: Send>(&self, all: &mut [T], run: impl Fn(&mut T) + Send + Sync) {
         if self.in_turn {
             all.iter_mut().for_each(run);

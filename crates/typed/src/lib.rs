@@ -15,12 +15,14 @@
 //! }
 //!
 //! let arguments = Arguments::try_parse_from(["example", "--events", "2e6", "--precision", "5%"])?;
-//! let settings = arguments.budget.settings(200_000_000);
+//! let settings = arguments.budget.settings(200_000_000, Default::default());
 //! assert_eq!((settings.events, settings.precision), (2_000_000, 0.05));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use clap::Args;
@@ -80,16 +82,18 @@ pub struct RunLength {
     ///
     /// The results then depend on the machine
     #[arg(long, value_name = "TIME", value_parser = time)]
-    time: Option<f64>,
+    pub time: Option<f64>,
 }
 
 impl RunLength {
-    /// Returns the settings of the simulator, with this default number of events.
-    pub fn settings(&self, events: u64) -> Settings {
+    /// Returns the settings of the simulator, with this default number of events. The run ends if
+    /// `interrupt` is set.
+    pub fn settings(&self, events: u64, interrupt: Arc<AtomicBool>) -> Settings {
         Settings {
             seed: self.seed,
             events: self.events.unwrap_or(events),
             time: self.time.map(seconds),
+            interrupt,
             ..Settings::default()
         }
     }
@@ -113,12 +117,13 @@ pub struct Budget {
 }
 
 impl Budget {
-    /// Returns the settings of the simulator, with this default number of events.
-    pub fn settings(&self, events: u64) -> Settings {
+    /// Returns the settings of the simulator, with this default number of events. The run ends if
+    /// `interrupt` is set.
+    pub fn settings(&self, events: u64, interrupt: Arc<AtomicBool>) -> Settings {
         Settings {
             replications: self.replications,
             precision: self.precision,
-            ..self.length.settings(events)
+            ..self.length.settings(events, interrupt)
         }
     }
 }

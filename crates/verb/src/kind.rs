@@ -1,12 +1,11 @@
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::Ordering;
 
 use clap::Args;
 use synth_core::artifact::{Artifact, Changes, Checked, Content, Finding, read_text};
 use synth_core::document::{digest, exists, suggest};
+use synth_simulation::Settings;
 use synth_simulation::sweep::{Comparing, Information, PolicyEntry, Whole};
-use synth_simulation::{Ending, Run, Settings};
 
 use crate::report::{Cell, Report, Section};
 use crate::{Caller, NamesFiles, Verb, VerbError, VerbOutput, VerbResult, refuse};
@@ -254,14 +253,6 @@ impl<K: Content> SynthesisAnswer<K> {
             documents: Vec::new(),
         })
     }
-}
-
-/// Marks a run as interrupted if it was interrupted, even if its precision was reached.
-pub fn marked<M, C>(mut run: Run<M, C>, settings: &Settings) -> Run<M, C> {
-    if settings.interrupt.load(Ordering::Relaxed) {
-        run.ending = Ending::Interrupted;
-    }
-    run
 }
 
 /// Returns the error that is used if the checker does not accept a synthesized policy.

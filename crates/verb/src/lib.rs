@@ -9,14 +9,13 @@
 //!
 //! ```
 //! use clap::Args;
-//! use synth_verb::{Caller, NamesFiles, RunVerb, Verb, VerbOutput, VerbResult};
+//! use synth_verb::{Caller, RunVerb, Verb, VerbOutput, VerbResult};
 //!
 //! /// Print a greeting
 //! #[derive(Args)]
 //! struct Greet {
 //!     name: String,
 //! }
-//! impl NamesFiles for Greet {}
 //! impl RunVerb for Greet {
 //!     fn run(&self, _: &mut Caller<'_>) -> VerbResult<VerbOutput> {
 //!         Ok(VerbOutput::of_table(format!("hello {}", self.name)))
@@ -41,7 +40,7 @@ mod verb;
 
 pub use files::{Files, NamesFiles, NoArgs, files};
 pub use kind::{
-    FileOf, Kind, NamedPolicy, Rules, SynthesisAnswer, WorkloadOf, checker_error, marked, no_rule,
+    FileOf, Kind, NamedPolicy, Rules, SynthesisAnswer, WorkloadOf, checker_error, no_rule,
     read_policy, simulate_policy, split_name,
 };
 pub use loads::{Queueing, compare_over_loads, merge_over_loads, scaled_to};

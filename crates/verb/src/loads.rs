@@ -6,11 +6,9 @@ use serde::de::DeserializeOwned;
 use synth_core::artifact::Content as _;
 
 use crate::report::{KindMeasurements, number};
-use crate::{
-    Caller, NamedPolicy, Notice, Rules, VerbError, VerbOutput, VerbResult, WorkloadOf, refuse,
-};
+use crate::{Caller, NamedPolicy, Notice, Rules, VerbOutput, VerbResult, WorkloadOf, refuse};
 use synth_simulation::sweep::{
-    Cells, Comparing, Comparison, ExactMeans, SweepProgress, SweepWorkload, Whole, sweep,
+    Comparing, Comparison, ExactMeans, SweepProgress, SweepWorkload, Whole, sweep,
 };
 use synth_simulation::{Progress, Run};
 
@@ -74,18 +72,18 @@ pub fn compare_over_loads<K: Rules, W: Queueing>(
     let entrants = policies.iter().map(|policy| policy.entry(workload));
     let load = subject.load;
     let header = comparing.header(subject, entrants.collect());
-    let scaled = Scaled {
-        workload: queueing,
-        own: load,
-        highest: header.loads.iter().copied().fold(0.0, f64::max),
-        run: |(workload, highest): &(W, bool), n: usize, progress: &mut dyn FnMut(Progress)| {
-            fitting[n].clone()?;
-            run(&policies[n], workload, *highest, progress)
-        },
+    let highest = header.loads.iter().copied().fold(0.0, f64::max);
+    let scene = |at: f64| {
+        let workload = at_load(queueing, at, load)?;
+        VerbResult::Ok((workload, at.to_bits() == highest.to_bits()))
+    };
+    let run = |(workload, is_highest): &(W, bool), n: usize, progress: &mut dyn FnMut(Progress)| {
+        fitting[n].clone()?;
+        run(&policies[n], workload, *is_highest, progress)
     };
     let note = for_another_load(&policies, workload, load, &header.loads);
     let notify = |stage: SweepProgress<'_>| caller.notify(Notice::Comparing(stage));
-    let comparison = sweep(header, &scaled, comparing, notify)?;
+    let comparison = sweep(header, comparing, scene, run, notify)?;
     let mut output = match comparing.share {
         None => with_exact(comparison, queueing),
         Some(_) => VerbOutput::over_loads(comparison, &queueing.besides()),
@@ -139,36 +137,4 @@ fn at_load<W: Queueing>(workload: &W, load: f64, own: f64) -> VerbResult<W> {
     let out_of_range =
         || format!("at load {load}, arrival rates are out of the range of numbers").into();
     workload.scaled(load / own).ok_or_else(out_of_range)
-}
-
-struct Scaled<'a, W, R> {
-    workload: &'a W,
-    own: f64,
-    highest: f64,
-    run: R,
-}
-
-impl<W, R> Cells for Scaled<'_, W, R>
-where
-    W: Queueing,
-    R: Fn(&(W, bool), usize, &mut dyn FnMut(Progress)) -> Result<RunOf<W>, String>,
-{
-    type Scene = (W, bool);
-    type Measures = W::Measures;
-    type OfClass = W::OfClass;
-    type Error = VerbError;
-
-    fn scene(&self, load: f64) -> VerbResult<(W, bool)> {
-        let workload = at_load(self.workload, load, self.own)?;
-        Ok((workload, load.to_bits() == self.highest.to_bits()))
-    }
-
-    fn run(
-        &self,
-        scene: &(W, bool),
-        policy: usize,
-        progress: &mut dyn FnMut(Progress),
-    ) -> Result<RunOf<W>, String> {
-        (self.run)(scene, policy, progress)
-    }
 }

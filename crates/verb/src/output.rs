@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::report::{KindMeasurements, Outcomes, Report, Section, comparison_report};
 use synth_core::artifact::{Changes, Quantity};
-use synth_core::document::harmless;
+use synth_core::document::{Parsed, harmless};
 use synth_simulation::sweep::{Cell, CellOutcome, Comparing, Comparison, Journal, SweepProgress};
 use synth_simulation::{Judgement, Progress, Verdict};
 
@@ -60,6 +60,13 @@ impl Caller<'_> {
             self.notify(Notice::Interruptible);
             self.notify(Notice::Doing(text));
         }
+    }
+
+    /// Sends the warnings about a workload, and returns the workload.
+    pub fn known<W>(&mut self, parsed: Parsed<W>) -> W {
+        let warnings = parsed.warnings.iter();
+        warnings.for_each(|warning| self.notify(Notice::Known(warning)));
+        parsed.workload
     }
 
     /// Sends a notice to the listener.
@@ -183,6 +190,15 @@ impl VerbOutput {
         VerbOutput {
             notes: vec![format!("Interrupted before {what}: nothing is written.")],
             interrupted: true,
+            ..VerbOutput::default()
+        }
+    }
+
+    /// Returns the negative output of a verb that cannot do what was requested.
+    pub fn refused(why: impl Into<Report>) -> Self {
+        VerbOutput {
+            report: why.into(),
+            negative: true,
             ..VerbOutput::default()
         }
     }

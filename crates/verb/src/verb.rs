@@ -1,9 +1,14 @@
 use clap::{ArgMatches, Args, Command};
 
-use crate::{Caller, NamesFiles, VerbOutput, VerbResult};
+use crate::{Caller, Files, VerbOutput, VerbResult};
 
 /// The arguments of a verb, which can be executed.
-pub trait RunVerb: NamesFiles {
+pub trait RunVerb {
+    /// Returns all files that are named in the arguments.
+    fn files(&self) -> Files<'_> {
+        Files::default()
+    }
+
     /// Executes the verb.
     fn run(&self, caller: &mut Caller<'_>) -> VerbResult<VerbOutput>;
 }

@@ -133,8 +133,6 @@ fn tuned(cluster: &Cluster, tuning: &Tuning) -> String {
     }
 }
 
-const MOST: usize = 40;
-
 pub(crate) fn show(checked: &Checked) -> Report {
     let (artifact, cluster) = (checked.artifact(), checked.workload());
     let source = cluster.record.source.as_deref();
@@ -154,7 +152,7 @@ pub(crate) fn show(checked: &Checked) -> Report {
 }
 
 fn graph(cluster: &Cluster, routing: &[Vec<Part>]) -> Section {
-    let rows = cluster.classes().iter().zip(routing).take(MOST);
+    let rows = cluster.classes().iter().zip(routing).take(40);
     table!("", rows, (class, parts) => {
         "class" => &class.name,
         "may use (with its share in the routing that proves the load)" =>

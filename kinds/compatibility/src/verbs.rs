@@ -15,7 +15,7 @@ use synth_typed::{count, part};
 use synth_verb::report::{KindMeasurements, Report};
 use synth_verb::{
     Caller, Kind, NamedPolicy, NamesFiles, NoArgs, Notice, Queueing, Rules, SynthesisAnswer,
-    VerbOutput, VerbResult, compare_over_loads, marked, merge_over_loads, no_rule, scaled_to,
+    VerbOutput, VerbResult, compare_over_loads, merge_over_loads, no_rule, scaled_to,
     simulate_policy, split_name,
 };
 
@@ -151,8 +151,8 @@ impl Kind for Compatibility {
     ) -> VerbResult<VerbOutput> {
         let adapt = |cluster: Cluster, (_, trial): &Self::Rule| Ok(sized(&cluster, *trial));
         simulate_policy::<Self>(name, cluster, caller, adapt, |policy, cluster, caller| {
-            let run = simulate(cluster, &policy.rule.0, settings, caller.simulating())?;
-            let run = marked(run, settings);
+            let run =
+                simulate(cluster, &policy.rule.0, settings, caller.simulating())?.marked(settings);
             let verdicts = policy.verdicts(cluster, |file| judge(file, cluster, &run));
             let report = report::simulation(cluster, &run, &verdicts);
             let is_unstable = run.health == Health::Unstable;

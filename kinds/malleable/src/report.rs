@@ -3,19 +3,15 @@ use serde_json::{Value, json};
 
 use super::artifact::{Artifact, Checked, Policy, Quantity, cost};
 use super::policy::Rule;
-use super::simulator::{Execution, Judgement, Run};
+use super::simulator::{Execution, Judgement};
 use super::synthesis::{OnlineSynthesis, Open, Planned, with_one_more_server};
 use super::workload::{Objective, Pool, Speedup, Stream, Workload};
 use synth_core::artifact::{Quantity as _, ViolatedAssumptions};
 use synth_simulation::Verdict;
-use synth_verb::report::{
-    Report, Section, counted, estimate, number, percent, policy_report, run_report,
-};
+use synth_verb::report::{Report, Section, counted, estimate, number, percent, policy_report};
 use synth_verb::table;
 
 const JOBS: usize = 24;
-
-const STAGES: usize = 12;
 
 pub(crate) fn about(workload: &Workload) -> String {
     match workload {
@@ -126,7 +122,7 @@ fn jobs_of_plan(pool: &Pool, planned: &Planned) -> Section {
         format!("ends [{}]", pool.record.time_unit) => ends[*i],
         "at first [1]" => Some(first[*i]).filter(|_| stages.is_empty()),
     });
-    for (n, stage) in stages.iter().take(STAGES).enumerate() {
+    for (n, stage) in stages.iter().take(12).enumerate() {
         let left = format!("{} left [1]", stages.len() - n);
         section.columns.push(left.into());
         for (row, i) in section.rows.iter_mut().zip(&order) {
@@ -204,11 +200,6 @@ fn rule_words(artifact: &Artifact) -> String {
             online.urgency, online.background
         ),
     }
-}
-
-pub(crate) fn simulation(stream: &Stream, run: &Run, verdicts: &[Judgement]) -> Report {
-    let unit = &stream.record.time_unit;
-    run_report(unit, run, Section::default(), verdicts, |_| false)
 }
 
 pub(crate) fn course(pool: &Pool, course: &Execution, verdicts: &[Judgement]) -> Report {

@@ -1,4 +1,3 @@
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use clap::Args;
@@ -14,10 +13,12 @@ use synth_core::document::WorkloadDocument as _;
 use synth_simulation::sweep::{Comparing, ExactMeans, Whole};
 use synth_simulation::{Estimate, Health, Settings, median};
 use synth_typed::{count, part};
-use synth_verb::report::{KindMeasurements, Outcomes, PolicyValues, QuantityColumn, Report};
+use synth_verb::report::{
+    KindMeasurements, Outcomes, PolicyValues, QuantityColumn, Report, Section, run_report,
+};
 use synth_verb::{
     Caller, Kind, NamedPolicy, NamesFiles, NoArgs, Notice, Queueing, SynthesisAnswer, VerbOutput,
-    VerbResult, compare_over_loads, marked, merge_over_loads, refuse, scaled_to, simulate_policy,
+    VerbResult, compare_over_loads, merge_over_loads, refuse, scaled_to, simulate_policy,
 };
 
 /// The arguments that are used to compute a policy.
@@ -166,10 +167,10 @@ impl Kind for Malleable {
                 }
             };
             let sharing = policy.rule.online(name)?;
-            let run = simulate(stream, sharing, settings, caller.simulating())?;
-            let run = marked(run, settings);
+            let run = simulate(stream, sharing, settings, caller.simulating())?.marked(settings);
             let verdicts = policy.verdicts(workload, |file| judge(file, stream, &run));
-            let report = report::simulation(stream, &run, &verdicts);
+            let unit = &stream.record.time_unit;
+            let report = run_report(unit, &run, Section::default(), &verdicts, |_| false);
             let is_unstable = run.health == Health::Unstable;
             VerbOutput::of_run(name, report, &run, &verdicts, is_unstable)
         })
@@ -279,7 +280,7 @@ fn compare_pool(
     let powers = exponents.iter().map(|p| Some(*p));
     let own = exponents.is_empty().then_some(None);
     for at in own.into_iter().chain(powers) {
-        if comparing.settings.interrupt.load(Ordering::Relaxed) {
+        if comparing.settings.is_interrupted() {
             outcomes.interrupted = true;
             break;
         }

@@ -105,11 +105,9 @@ fn attained(campaign: &Campaign, run: &Run) -> Section {
     })
 }
 
-const SHOWN: usize = 40;
-
 fn batches(campaign: &Campaign, run: &Run) -> Section {
     let time = &campaign.record.time_unit;
-    let batches = campaign.dated_batches().take(SHOWN);
+    let batches = campaign.dated_batches().take(40);
     table!("", batches, (n, batch) => {
         "batch" => &batch.name,
         format!("makespan [{time}]") => run.makespan(n),

@@ -1,5 +1,3 @@
-use std::sync::atomic::Ordering;
-
 use clap::Args;
 
 use super::artifact::{Checked, Quantity, Volunteer};
@@ -155,7 +153,7 @@ impl Kind for Volunteer {
             }
             first.get_or_insert(run);
         }
-        outcomes.interrupted = settings.interrupt.load(Ordering::Relaxed);
+        outcomes.interrupted = settings.is_interrupted();
         outcomes.notes.push(format!(
             "The values are means over {} campaigns, starting with seed {}, with 95 % confidence intervals. The hosts and jobs are the same for all policies. If a batch was not completed in one of the campaigns, the value is –.",
             settings.replications, settings.seed

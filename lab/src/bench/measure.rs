@@ -36,10 +36,10 @@ pub(super) const AGAIN: u64 = 4;
 /// A policy has lost if it is certainly worse by more than this value.
 const MATTERS: f64 = 0.02;
 
+/// Separates the random streams of the measurements from those of the synthesis.
 const APART: u64 = 1000;
 
 const ROWS: usize = 4_000;
-const STATES: usize = 5_000_000;
 
 /// The parameters of a measurement. Work is a number of events or updates, and not a time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -200,7 +200,7 @@ fn bounds(
 ) -> (Option<[f64; 2]>, f64) {
     let fleet = &system.fleet;
     let limits = OptimumLimits {
-        states: STATES,
+        states: 5_000_000,
         updates: terms.updates,
         ..OptimumLimits::default()
     };

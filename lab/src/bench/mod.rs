@@ -21,7 +21,7 @@ use self::systems::{NAME, Set, System, Tier, name};
 use self::table::Results;
 use synth::document::line::{sealed, unsealed};
 use synth::kind::{
-    Caller, Files, NamedPolicy, NamesFiles, RunVerb, VerbOutput, VerbResult, document, files,
+    Caller, Files, NamedPolicy, RunVerb, VerbOutput, VerbResult, document, files,
     folder_for_results, refuse, schema_of,
 };
 use synth::multiresource::MultiresourceKind;
@@ -38,13 +38,8 @@ pub struct Arguments {
     set: Set,
 
     /// The tiers to use
-    #[arg(
-        long,
-        value_enum,
-        value_delimiter = ',',
-        default_value = "exact,bounded,logs",
-        value_name = "T,T"
-    )]
+    #[arg(long, value_enum, value_delimiter = ',', value_name = "T,T")]
+    #[arg(default_value = "exact,bounded,logs")]
     tier: Vec<Tier>,
 
     /// Only use the systems with these names, such as exact-07
@@ -105,12 +100,6 @@ To combine the shards, write all of their lines to a single file and use it as -
 const FULL: [u64; 3] = [200_000_000, 10_000_000, 2_000_000_000];
 const SHORT: [u64; 3] = [50_000_000, 4_000_000, 400_000_000];
 
-impl NamesFiles for Arguments {
-    fn files(&self) -> Files<'_> {
-        files(&self.policies, &self.output)
-    }
-}
-
 /// Returns the JSON Schema for the results of the benchmark.
 pub fn schema() -> schemars::Schema {
     schema_of::<Results<'static>>(FORMAT)
@@ -119,6 +108,10 @@ pub fn schema() -> schemars::Schema {
 const FORMAT: &str = "synth-bench";
 
 impl RunVerb for Arguments {
+    fn files(&self) -> Files<'_> {
+        files(&self.policies, &self.output)
+    }
+
     fn run(&self, caller: &mut Caller<'_>) -> VerbResult<VerbOutput> {
         if self.preemption == Preemption::Setup {
             return refuse(

@@ -14,9 +14,7 @@ use clap::{Args, ValueEnum};
 
 use curve::Figure;
 use synth::kind::table;
-use synth::kind::{
-    Caller, NamesFiles, Notice, RunVerb, VerbOutput, VerbResult, folder_for_results, refuse,
-};
+use synth::kind::{Caller, Notice, RunVerb, VerbOutput, VerbResult, folder_for_results, refuse};
 use synth::report::{Csv, Section, WIDTH};
 use synth::typed::count;
 
@@ -39,8 +37,6 @@ pub struct Arguments {
     #[arg(long, value_name = "EVENTS", default_value = "2e7", value_parser = count)]
     events: u64,
 }
-
-impl NamesFiles for Arguments {}
 
 impl RunVerb for Arguments {
     fn run(&self, caller: &mut Caller<'_>) -> VerbResult<VerbOutput> {

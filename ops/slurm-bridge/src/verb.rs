@@ -18,9 +18,7 @@ use synth_operator::protocol::{Line, StartPredictor as _, Started};
 use synth_operator::{Scheduler, read_policy};
 use synth_slurm::commands::Slurm;
 use synth_verb::report::{counted, length, percent};
-use synth_verb::{
-    Caller, Files, NamesFiles, Notice, RunVerb, VerbOutput, VerbResult, files, refuse,
-};
+use synth_verb::{Caller, Files, Notice, RunVerb, VerbOutput, VerbResult, files, refuse};
 
 /// Use a policy to decide when the jobs of a real cluster start
 #[derive(Args)]
@@ -93,7 +91,7 @@ struct SlurmArguments {
 
 const AGAIN: Duration = Duration::from_secs(60);
 
-impl NamesFiles for Arguments {
+impl RunVerb for Arguments {
     fn files(&self) -> Files<'_> {
         let (policy, read, written) = match &self.to {
             None => {
@@ -112,9 +110,7 @@ impl NamesFiles for Arguments {
         let read = policy.into_iter().chain(read);
         files(read, written.into_iter().flatten())
     }
-}
 
-impl RunVerb for Arguments {
     fn run(&self, caller: &mut Caller<'_>) -> VerbResult<VerbOutput> {
         match &self.to {
             None => self.journal.run(caller),

@@ -54,8 +54,6 @@ pub(super) fn selected(chosen: &Chosen, stability: Stability) -> String {
 
 const CUT: &str = " The selection was cut short by the time limit or by an interrupt. This is the best policy that was found so far, and the result of another run may be different.";
 
-const SHOWN: usize = 6;
-
 pub(super) fn candidates(
     record: &ChoiceLog,
     unit: &str,
@@ -79,7 +77,7 @@ pub(super) fn candidates(
         Some(steady.mean / floor?.least - 1.0)
     };
     let candidates = record.candidates.iter();
-    let candidates = candidates.take(if in_full { usize::MAX } else { SHOWN });
+    let candidates = candidates.take(if in_full { usize::MAX } else { 6 });
     let mut section = table!("Candidates", candidates, own => {
         "policy" => &own.name,
         format!("{} [{unit}]", record.objective.label()) => value(own),

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 
 use crate::document::{is_standard_input, text_of};
-use crate::kind::{Caller, Files, NamesFiles, RunVerb, VerbOutput, VerbResult, files, refuse};
+use crate::kind::{Caller, Files, RunVerb, VerbOutput, VerbResult, files, refuse};
 use crate::multiresource::artifact::Checked;
 use crate::multiresource::forecast::OnlineForecasts;
 use crate::multiresource::live::Scheduler;
@@ -32,13 +32,11 @@ pub(crate) struct Arguments {
     learned: Option<PathBuf>,
 }
 
-impl NamesFiles for Arguments {
+impl RunVerb for Arguments {
     fn files(&self) -> Files<'_> {
         files([&self.policy.policy], &self.learned)
     }
-}
 
-impl RunVerb for Arguments {
     fn run(&self, caller: &mut Caller<'_>) -> VerbResult<VerbOutput> {
         let policy = &self.policy.policy;
         if is_standard_input(policy) {

@@ -5,7 +5,7 @@ use clap::{Args, ValueEnum};
 use super::program;
 use crate::document::{is_standard_input, text_of};
 use crate::kind::{
-    Caller, Files, NamesFiles, RunVerb, VerbOutput, VerbResult, files, folder_for_results, refuse,
+    Caller, Files, RunVerb, VerbOutput, VerbResult, files, folder_for_results, refuse,
 };
 use crate::multiresource::artifact::Checked;
 use crate::multiresource::bridge::{bridgeable, export_kueue, export_slurm, gangs};
@@ -64,16 +64,14 @@ enum Target {
     Lp,
 }
 
-impl NamesFiles for Export {
+impl RunVerb for Export {
     fn files(&self) -> Files<'_> {
         // The name of a queue order is not the path to a file.
         let is_name = self.to == Target::SlurmPriority && !self.source.exists();
         let read = Some(&self.source).filter(|_| !is_name);
         files(read, self.output.iter().filter(|_| self.to == Target::Lp))
     }
-}
 
-impl RunVerb for Export {
     fn run(&self, caller: &mut Caller<'_>) -> VerbResult<VerbOutput> {
         use Target::{Kueue, Lp, Slurm, SlurmPriority};
         let misplaced = match self.to {
@@ -102,7 +100,7 @@ impl Export {
         let file = self.saved("the service reads the policy from a file")?;
         let policy = Checked::read_with(file, caller.changes)?;
         if let Err(why) = bridgeable(&policy) {
-            return Ok(refusal(why));
+            return Ok(VerbOutput::refused(why));
         }
         // The service may be started in a different directory.
         let named = std::path::absolute(file)?;
@@ -119,7 +117,7 @@ impl Export {
         let file = self.saved("the policy is copied from a file")?;
         let policy = Checked::read_with(file, caller.changes)?;
         if let Err(why) = check_only_starts(&policy, "which a gate cannot do") {
-            return Ok(refusal(why));
+            return Ok(VerbOutput::refused(why));
         }
         let namespace = self.namespace.as_deref().unwrap_or("default");
         let files = export_kueue(&policy, &text_of(file)?, namespace)?;
@@ -139,7 +137,7 @@ impl Export {
         };
         let order = match order {
             Ok(order) => order,
-            Err(why) => return Ok(refusal(why)),
+            Err(why) => return Ok(VerbOutput::refused(why)),
         };
         let files = order::export(&order, self.partition())?;
         self.filled("slurm", files, LOOK_AND_GO_BACK)
@@ -194,11 +192,3 @@ impl Export {
 }
 
 const LOOK_AND_GO_BACK: &str = "how to see the changes before they are made, and how to undo them";
-
-fn refusal(why: String) -> VerbOutput {
-    VerbOutput {
-        report: why.into(),
-        negative: true,
-        ..VerbOutput::default()
-    }
-}

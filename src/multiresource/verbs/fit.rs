@@ -4,8 +4,7 @@ use std::sync::atomic::Ordering;
 use clap::Args;
 
 use crate::kind::{
-    Caller, Files, NamesFiles, Notice, RunVerb, VerbOutput, VerbResult, document, files,
-    read_policy, refuse,
+    Caller, Files, Notice, RunVerb, VerbOutput, VerbResult, document, files, read_policy, refuse,
 };
 use crate::multiresource::artifact::Checked;
 use crate::multiresource::fit::{self, FitOptions, FittedArrivals};
@@ -58,14 +57,12 @@ pub(crate) struct Arguments {
     reading: trace::ReadArgs,
 }
 
-impl NamesFiles for Arguments {
+impl RunVerb for Arguments {
     fn files(&self) -> Files<'_> {
         let read = [&self.trace].into_iter().chain(&self.since);
         files(read, self.output.iter().chain(&self.report))
     }
-}
 
-impl RunVerb for Arguments {
     fn run(&self, caller: &mut Caller<'_>) -> VerbResult<VerbOutput> {
         let source = Source::named(&self.trace);
         caller.notify(Notice::Doing("reading the log"));

@@ -1,15 +1,12 @@
 use std::path::{Path, PathBuf};
-use std::sync::atomic::Ordering;
 
 use clap::Args;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::known;
 use super::resolve::solve_load;
 use crate::kind::{
-    Caller, Files, NamedPolicy, NamesFiles, Rules as _, RunVerb, VerbOutput, VerbResult, document,
-    files,
+    Caller, Files, NamedPolicy, Rules as _, RunVerb, VerbOutput, VerbResult, document, files,
 };
 use crate::multiresource::MultiresourceKind;
 use crate::multiresource::workload::Fleet;
@@ -73,26 +70,18 @@ pub(crate) struct Limits {
     limits: Vec<Limit>,
 }
 
-impl NamesFiles for Arguments {
+impl RunVerb for Arguments {
     fn files(&self) -> Files<'_> {
         let policies = self.policies.iter().map(Path::new);
         files(policies.chain([&*self.workload]), &self.output)
     }
-}
 
-impl RunVerb for Arguments {
     fn run(&self, caller: &mut Caller<'_>) -> VerbResult<VerbOutput> {
-        let fleet = known(Fleet::read(&self.workload)?, caller);
-        let policies = NamedPolicy::<MultiresourceKind>::resolve_each(
-            &self.policies,
-            Some(&fleet),
-            caller.changes,
-        )?;
+        let fleet = caller.known(Fleet::read(&self.workload)?);
+        let policies: Vec<NamedPolicy<MultiresourceKind>> =
+            NamedPolicy::resolve_each(&self.policies, Some(&fleet), caller.changes)?;
         let load = solve_load(None, &fleet)?;
-        let settings = Settings {
-            interrupt: caller.interrupt.clone(),
-            ..self.length.settings(EVENTS)
-        };
+        let settings = self.length.settings(EVENTS, caller.interrupt.clone());
         let mut listener = caller.doing();
         let (mut limits, mut notes) = (Vec::new(), Vec::new());
         for policy in policies {
@@ -102,7 +91,7 @@ impl RunVerb for Arguments {
             }
             let mut runs: Vec<Seen> = Vec::new();
             while let Some(at) = self.next(&runs)
-                && !settings.interrupt.load(Ordering::Relaxed)
+                && !settings.is_interrupted()
             {
                 listener(&format!("simulating {} at ρ = {}", policy.name, number(at)));
                 runs.push(seen(&policy, &fleet.scaled(at / load)?, at, &settings)?);
@@ -116,7 +105,7 @@ impl RunVerb for Arguments {
             document: document("synth-limits", &Limits { limits })?,
             negative: !notes.is_empty(),
             notes,
-            interrupted: settings.interrupt.load(Ordering::Relaxed),
+            interrupted: settings.is_interrupted(),
             ..VerbOutput::of_section(section)
         };
         output.written_to(None, self.output.as_ref())
@@ -141,7 +130,7 @@ fn seen(
         };
         let run = policy.rule.simulate_on(fleet, &settings, |_| ())?;
         part /= LONGER;
-        let is_over = part == 0 || settings.interrupt.load(Ordering::Relaxed);
+        let is_over = part == 0 || settings.is_interrupted();
         if is_over || run.health != Health::Unsettled {
             return Ok(Seen {
                 load,

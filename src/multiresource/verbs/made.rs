@@ -3,11 +3,8 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::family::FamilyOrRule;
-use super::known;
 use super::synthesize::{MakingArgs, MsrArgs, SynthesisArgs, synthesize};
-use crate::kind::{
-    Caller, Files, NamesFiles, RunVerb, SynthesisAnswer, VerbOutput, VerbResult, files, refuse,
-};
+use crate::kind::{Caller, Files, RunVerb, SynthesisAnswer, VerbOutput, VerbResult, files, refuse};
 use crate::multiresource::artifact::Multiresource;
 use crate::multiresource::workload::Fleet;
 use crate::report::WIDTH;
@@ -40,15 +37,13 @@ pub(crate) struct Analyze {
     output: Option<PathBuf>,
 }
 
-impl NamesFiles for Analyze {
+impl RunVerb for Analyze {
     fn files(&self) -> Files<'_> {
         files([&self.policy, &self.workload], &self.output)
     }
-}
 
-impl RunVerb for Analyze {
     fn run(&self, caller: &mut Caller<'_>) -> VerbResult<VerbOutput> {
-        let fleet = known(Fleet::read(&self.workload)?, caller);
+        let fleet = caller.known(Fleet::read(&self.workload)?);
         let args = SynthesisArgs {
             making: self.making.clone(),
             msr: self.msr.clone(),
@@ -92,15 +87,13 @@ pub(crate) struct Size {
     output: Option<PathBuf>,
 }
 
-impl NamesFiles for Size {
+impl RunVerb for Size {
     fn files(&self) -> Files<'_> {
         files([&self.workload], &self.output)
     }
-}
 
-impl RunVerb for Size {
     fn run(&self, caller: &mut Caller<'_>) -> VerbResult<VerbOutput> {
-        let fleet = known(Fleet::read(&self.workload)?, caller);
+        let fleet = caller.known(Fleet::read(&self.workload)?);
         let args = SynthesisArgs {
             family: self.family.clone(),
             making: self.making.clone(),
@@ -127,11 +120,7 @@ fn answered(
             };
             answer.written_to(None, output.as_ref())
         }
-        SynthesisAnswer::Refused { why, decided: true } => Ok(VerbOutput {
-            report: why,
-            negative: true,
-            ..VerbOutput::default()
-        }),
+        SynthesisAnswer::Refused { why, decided: true } => Ok(VerbOutput::refused(why)),
         SynthesisAnswer::Refused { why, .. } => refuse(why.text(WIDTH)),
         SynthesisAnswer::Interrupted => Ok(VerbOutput::interrupted_before("a policy was selected")),
     }

@@ -15,8 +15,7 @@ pub mod size;
 pub mod solve;
 pub(super) mod synthesize;
 
-use crate::document::Parsed;
-use crate::kind::{Caller, Format, Notice, schema_of};
+use crate::kind::{Format, schema_of};
 use crate::multiresource::synthesis::SynthesisLog;
 
 pub(crate) const FORMATS: &[Format] = &[
@@ -27,10 +26,3 @@ pub(crate) const FORMATS: &[Format] = &[
     ("synth-optimum", schema_of::<super::report::LowerBounds>),
     ("synth-limits", schema_of::<limit::Limits>),
 ];
-
-fn known<W>(parsed: Parsed<W>, caller: &mut Caller<'_>) -> W {
-    for warning in &parsed.warnings {
-        caller.notify(Notice::Known(warning));
-    }
-    parsed.workload
-}

@@ -4,11 +4,9 @@ use std::time::Duration;
 
 use clap::Args;
 
-use super::known;
 use super::resolve::solve_load;
 use crate::kind::{
-    Caller, Files, NamedPolicy, NamesFiles, Rules as _, RunVerb, VerbOutput, VerbResult, files,
-    json, refuse,
+    Caller, Files, NamedPolicy, Rules as _, RunVerb, VerbOutput, VerbResult, files, json, refuse,
 };
 use crate::multiresource::MultiresourceKind;
 use crate::multiresource::artifact::{Objective, Preemption};
@@ -19,8 +17,7 @@ use crate::multiresource::optimum::{
 use crate::multiresource::report::{self, LowerBounds, SimulatedPolicy};
 use crate::multiresource::workload::Fleet;
 use crate::report::number;
-use crate::simulation::Settings;
-use crate::typed::{RunLength, count, load, part, positive};
+use crate::typed::{RunLength, count, load, part, positive, seconds};
 
 /// Compute a lower bound for any policy.
 ///
@@ -86,26 +83,21 @@ const STATES_A_ROW: u64 = 2000;
 
 const EVENTS: u64 = 50_000_000;
 
-impl NamesFiles for Arguments {
+impl RunVerb for Arguments {
     fn files(&self) -> Files<'_> {
         let policies = self.policies.iter().map(Path::new);
         let read = policies.chain([&*self.workload]);
         files(read, self.output.iter().chain(&self.proof))
     }
-}
 
-impl RunVerb for Arguments {
     fn run(&self, caller: &mut Caller<'_>) -> VerbResult<VerbOutput> {
         if self.setup_rate.is_some() && self.preemption != Preemption::Setup {
             return refuse("`--setup-rate` can only be used with `--preemption setup`");
         }
-        let own = known(Fleet::read(&self.workload)?, caller);
+        let own = caller.known(Fleet::read(&self.workload)?);
         own.require_no_devices()?;
-        let policies = NamedPolicy::<MultiresourceKind>::resolve_each(
-            &self.policies,
-            Some(&own),
-            caller.changes,
-        )?;
+        let policies: Vec<NamedPolicy<MultiresourceKind>> =
+            NamedPolicy::resolve_each(&self.policies, Some(&own), caller.changes)?;
         let load = solve_load(Some(self.time()), &own)?;
         let (load, fleet) = match self.load {
             Some(to) => (to, own.scaled(to / load)?),
@@ -128,13 +120,10 @@ impl RunVerb for Arguments {
         }
         let mut least = LowerBounds::new(load, sought, solved, bound.as_ref());
         let mut notes = Vec::new();
-        let settings = Settings {
-            interrupt: caller.interrupt.clone(),
-            ..self.length.settings(EVENTS)
-        };
+        let settings = self.length.settings(EVENTS, caller.interrupt.clone());
         let mut listener = caller.doing();
         for policy in policies {
-            if settings.interrupt.load(Ordering::Relaxed) {
+            if settings.is_interrupted() {
                 break;
             }
             listener(&format!("simulating {}", policy.name));
@@ -165,11 +154,9 @@ impl RunVerb for Arguments {
     }
 }
 
-const TIME: Duration = Duration::from_secs(300);
-
 impl Arguments {
     fn time(&self) -> Duration {
-        self.length.settings(EVENTS).time.unwrap_or(TIME)
+        self.length.time.map_or(Duration::from_secs(300), seconds)
     }
 
     /// Solves the dynamic program if it can be used, and the linear programs, which prove a bound.

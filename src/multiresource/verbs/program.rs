@@ -1,6 +1,5 @@
 use std::path::{Path, PathBuf};
 
-use super::known;
 use crate::kind::{Caller, VerbOutput, VerbResult};
 use crate::multiresource::schedule::{Packing, maximal};
 use crate::multiresource::workload::{Fleet, JobType};
@@ -16,7 +15,7 @@ pub(super) fn write(
     output: PathBuf,
     caller: &mut Caller<'_>,
 ) -> VerbResult<VerbOutput> {
-    let fleet = known(Fleet::read(file)?, caller);
+    let fleet = caller.known(Fleet::read(file)?);
     fleet.require_no_devices()?;
     let (text, schedules) = lp(&fleet)?;
     let constraints = fleet.types().len() + fleet.shapes().len();

@@ -17,7 +17,7 @@ use crate::multiresource::artifact::{
 use crate::multiresource::program::SolveLimits;
 use crate::multiresource::report::{self, Synthesized};
 use crate::multiresource::synthesis::{
-    self, BUDGET, ChoiceOptions, Families, MsfqAnalysis, SynthesisLog, SynthesisOptions,
+    self, BUDGET, ChoiceOptions, Families, MsfqAnalysis, SynthesisOptions,
 };
 use crate::multiresource::workload::Fleet;
 use crate::report::Section;
@@ -299,7 +299,14 @@ pub(crate) fn synthesize(
             Solved::NoPolicy(why) => return refused(why.into(), true),
         },
     };
-    let (found, log) = checked(&size, &args, &request, *found)?;
+    let (found, mut log) = *found;
+    // The checker uses as much work as is possible in the time that is left.
+    let left = synthesis::left(request.choice.end).as_secs_f64();
+    let work = LEAST_CHECK.max(1e9 * left);
+    check_within(found.artifact(), work).map_err(|findings| checker_error(&findings))?;
+    if (args.verbose || args.log.is_some()) && matches!(found, Synthesized::Selected(_)) {
+        log.lower_bound = floor(&size, &request);
+    }
     let mut summary = report::synthesis(&size, &found, &log, args.verbose);
     if let Some(sizing) = sizing {
         summary.summary.splice(..0, sizing.summary);
@@ -315,22 +322,6 @@ pub(crate) fn synthesize(
         artifact: Box::new(found.artifact().clone()),
         summary,
     })
-}
-
-fn checked(
-    fleet: &Fleet,
-    args: &SynthesisArgs,
-    request: &SolveRequest,
-    (found, mut log): (Synthesized, SynthesisLog),
-) -> VerbResult<(Synthesized, SynthesisLog)> {
-    // The checker uses as much work as is possible in the time that is left.
-    let left = synthesis::left(request.choice.end).as_secs_f64();
-    let work = LEAST_CHECK.max(1e9 * left);
-    check_within(found.artifact(), work).map_err(|findings| checker_error(&findings))?;
-    if (args.verbose || args.log.is_some()) && matches!(found, Synthesized::Selected(_)) {
-        log.lower_bound = floor(fleet, request);
-    }
-    Ok((found, log))
 }
 
 fn thresholds(fleet: &Fleet, request: &SolveRequest, found: &Synthesized) -> Option<Section> {

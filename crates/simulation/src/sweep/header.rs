@@ -99,7 +99,6 @@ impl Information {
 }
 
 /// Returns the paths at which two documents differ, with both values, except for `ignored` keys.
-#[must_use]
 pub fn differences(there: &impl Serialize, here: &impl Serialize, ignored: &[&str]) -> Vec<String> {
     fn compare(path: &str, pair: [&Value; 2], ignored: &[&str], found: &mut Vec<String>) {
         match pair {
@@ -144,13 +143,11 @@ pub struct Shard {
 
 impl Shard {
     /// Returns shard `number` (from 1) of `of`; `None` if there is no such shard.
-    #[must_use]
     pub fn new(number: usize, of: usize) -> Option<Self> {
         ((1..=of).contains(&number) && of <= MAX_SHARDS).then_some(Shard { number, of })
     }
 
     /// Returns `true` if item `n` (from 0) is in this shard when items are assigned in turn.
-    #[must_use]
     pub fn has(self, n: usize) -> bool {
         n % self.of + 1 == self.number
     }
@@ -180,7 +177,6 @@ impl fmt::Display for Shard {
 /// Returns the shard (from 1) of each cell of [`SweepHeader::cells`]. In descending order of work
 /// (an integer, for equal results on all machines), each cell is assigned to the shard with the
 /// least, so that the most is at most 4/3 of the optimum (Graham, SIAM J. Appl. Math. 17, 1969).
-#[must_use]
 pub(super) fn deal(header: &SweepHeader, shards: usize) -> Vec<usize> {
     let work: Vec<u64> = header.cells().map(|(_, load)| header.work(load)).collect();
     let mut order: Vec<usize> = (0..work.len()).collect();
@@ -205,14 +201,12 @@ impl SweepHeader {
     }
 
     /// Formats a load for display: `ρ = 0.9`.
-    #[must_use]
     pub fn place(&self, load: f64) -> String {
         let rounded = (load * 1e6).round() / 1e6;
         format!("ρ = {}", if load > 1e-6 { rounded } else { load })
     }
 
     /// Returns the command line that runs this comparison with the same settings.
-    #[must_use]
     pub fn command(&self) -> String {
         let s = &self.settings;
         let names: Vec<&str> = self.policies.iter().map(|p| p.name.as_str()).collect();
@@ -234,7 +228,6 @@ impl SweepHeader {
     /// Returns an estimate of the events of a cell, rounded up to the next check: an `M/M/1` queue
     /// needs `4 z² (1+ρ) / ((1−ρ)² ε²)` with `z = 1.96`, because the asymptotic variance of the
     /// number of jobs is `2ρ(1+ρ)/(1−ρ)⁴` (W. Whitt, Management Science 35(11), 1989).
-    #[must_use]
     pub fn work(&self, load: f64) -> u64 {
         const Z: f64 = 1.96;
         let (precision, idle) = (self.settings.precision, 1.0 - load);
@@ -248,7 +241,6 @@ impl SweepHeader {
 }
 
 /// Adds quotes to the text if this is necessary for a shell.
-#[must_use]
 pub fn quoted(text: &str) -> String {
     let plain = |c: char| c.is_alphanumeric() || "-_./,:=+@%".contains(c);
     if !text.is_empty() && text.chars().all(plain) {

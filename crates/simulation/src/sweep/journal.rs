@@ -94,13 +94,6 @@ pub struct Journal {
     cells: usize,
 }
 
-/// Why a journal, or the parts of a comparison, cannot be used.
-#[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-pub struct JournalError(pub(super) String);
-
-type Opened<T> = Result<T, JournalError>;
-
 impl Journal {
     /// Returns the path of the journal of an output.
     pub fn path(output: &Path) -> PathBuf {
@@ -120,7 +113,7 @@ impl Journal {
         about: &A,
         ignored: &[&str],
         resume: bool,
-    ) -> Opened<(Self, Vec<C>)> {
+    ) -> Result<(Self, Vec<C>), String> {
         let path = Self::path(output);
         let mut options = OpenOptions::new();
         options.read(true).write(true).create(true).truncate(false);
@@ -130,17 +123,17 @@ impl Journal {
         let mut journal = Journal { path, file, cells };
         // Some file systems cannot lock, and a single writer does not need a lock.
         if let Err(TryLockError::WouldBlock) = journal.file.try_lock() {
-            return Err(JournalError(format!(
+            return Err(format!(
                 "another process is writing {name}: wait for it, or choose another --output"
-            )));
+            ));
         }
         let there = journal.whole();
         let there = there.map_err(|why| refused(&journal.path, &why))?;
         // Without a complete line, for example because the disk was full, nothing is lost.
         if !there.is_empty() && !resume {
-            return Err(JournalError(format!(
+            return Err(format!(
                 "{name} holds finished cells of an earlier comparison: give --resume to continue it, or delete it to start again"
-            )));
+            ));
         }
         let text = String::from_utf8_lossy(&there);
         let mut lines = text.lines().enumerate();
@@ -152,7 +145,7 @@ impl Journal {
             }
         }
         let cells = lines.map(|(n, line)| parse(&name, n, line));
-        let cells: Vec<C> = cells.collect::<Opened<_>>()?;
+        let cells: Vec<C> = cells.collect::<Result<_, String>>()?;
         journal.cells = cells.len();
         Ok((journal, cells))
     }
@@ -173,7 +166,7 @@ impl Journal {
 
     /// Writes a finished cell to the file, and waits until it is on the disk. Returns `false` if it
     /// has a number that cannot be represented in JSON; then it is not stored and will run again.
-    pub fn append<T: Serialize + DeserializeOwned>(&mut self, cell: &T) -> Opened<bool> {
+    pub fn append<T: Serialize + DeserializeOwned>(&mut self, cell: &T) -> Result<bool, String> {
         let text = text_of(cell)?;
         let is_kept = serde_json::from_str::<T>(&text).is_ok();
         if is_kept {
@@ -183,7 +176,7 @@ impl Journal {
         Ok(is_kept)
     }
 
-    fn line(&mut self, value: &impl Serialize) -> Opened<()> {
+    fn line(&mut self, value: &impl Serialize) -> Result<(), String> {
         let line = sealed(&text_of(value)?) + "\n";
         let written = self.file.write_all(line.as_bytes());
         let written = written.and_then(|()| self.file.sync_data());
@@ -191,7 +184,7 @@ impl Journal {
     }
 
     /// Completes the part of a shard, moves it to `output`, and returns the number of its cells.
-    pub fn complete(mut self, output: &Path) -> Opened<usize> {
+    pub fn complete(mut self, output: &Path) -> Result<usize, String> {
         self.line(&End {
             complete: true,
             cells: self.cells,
@@ -201,20 +194,16 @@ impl Journal {
     }
 
     /// Deletes the journal of a finished comparison.
-    pub fn remove(self) -> Opened<()> {
+    pub fn remove(self) -> Result<(), String> {
         std::fs::remove_file(&self.path).map_err(|source| refused(&self.path, &source))
     }
 }
 
-fn parse<T: DeserializeOwned>(name: &str, line: usize, text: &str) -> Opened<T> {
+fn parse<T: DeserializeOwned>(name: &str, line: usize, text: &str) -> Result<T, String> {
     let object = unsealed(text).ok_or_else(|| DAMAGED.into());
     let cell = object.and_then(|own| serde_json::from_str(&own).map_err(|e| fault_of_json(&e)));
     let line = line + 1;
-    cell.map_err(|why| {
-        JournalError(format!(
-            "{name}, line {line}: {why}; delete the file to start again"
-        ))
-    })
+    cell.map_err(|why| format!("{name}, line {line}: {why}; delete the file to start again"))
 }
 
 pub(super) const DAMAGED: &str = "the checksum does not match: the line was damaged or modified";
@@ -234,22 +223,21 @@ pub(super) fn same(
     there: &impl Serialize,
     here: &impl Serialize,
     ignored: &[&str],
-) -> Opened<()> {
+) -> Result<(), String> {
     let differences = differences(there, here, ignored);
     if differences.is_empty() {
         return Ok(());
     }
-    Err(JournalError(format!(
+    Err(format!(
         "{path} belongs to a different comparison:\n  {}\ngive the same options to continue it, or delete it to start again",
         differences.join("\n  ")
-    )))
+    ))
 }
 
-fn refused(path: &Path, source: &io::Error) -> JournalError {
-    JournalError(format!("cannot write {}: {source}", path.display()))
+fn refused(path: &Path, source: &io::Error) -> String {
+    format!("cannot write {}: {source}", path.display())
 }
 
-fn text_of(value: &impl Serialize) -> Opened<String> {
-    serde_json::to_string(value)
-        .map_err(|error| JournalError(format!("cannot serialize a cell: {error}")))
+fn text_of(value: &impl Serialize) -> Result<String, String> {
+    serde_json::to_string(value).map_err(|error| format!("cannot serialize a cell: {error}"))
 }

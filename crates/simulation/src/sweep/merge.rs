@@ -5,7 +5,7 @@ use serde::de::DeserializeOwned;
 
 use super::comparison::{Cell, Comparison};
 use super::header::{Shard, deal, differences};
-use super::journal::{DAMAGED, End, JournalError, PartHeading, same};
+use super::journal::{DAMAGED, End, PartHeading, same};
 use synth_core::document::line::unsealed;
 use synth_core::document::{all_bytes_of, fault_of_json};
 
@@ -40,9 +40,9 @@ impl Whole {
     /// # Errors
     /// Returns an error if one of the files is not a complete part, if a shard is missing, if the
     /// parts do not belong to the same comparison, or if two parts of the same shard differ.
-    pub fn read(paths: &[PathBuf]) -> Result<Self, JournalError> {
+    pub fn read(paths: &[PathBuf]) -> Result<Self, String> {
         let parts = paths.iter().map(|path| Part::read(path));
-        let parts = parts.collect::<Result<Vec<Part>, JournalError>>()?;
+        let parts = parts.collect::<Result<Vec<Part>, String>>()?;
         let mut shards: BTreeMap<usize, &Part> = BTreeMap::new();
         let (mut faults, mut commands) = (Vec::new(), Vec::new());
         let Some(first) = parts.first() else {
@@ -52,9 +52,9 @@ impl Whole {
             let differences = differences(&first.heading, &part.heading, &["plan", "shard"]);
             if !differences.is_empty() {
                 let (one, other, differences) = (&first.path, &part.path, listed(&differences));
-                return Err(JournalError(format!(
+                return Err(format!(
                     "{one} and {other} are parts of different comparisons:\n  {differences}\nmerge the parts of one comparison"
-                )));
+                ));
             }
             let number = part.heading.shard;
             if let Some(fault) = &part.fault {
@@ -76,9 +76,9 @@ impl Whole {
         }
         if !faults.is_empty() {
             let (faults, commands) = (listed(&faults), listed(&commands));
-            return Err(JournalError(format!(
+            return Err(format!(
                 "the parts are incomplete:\n  {faults}\nrun these commands, then merge again:\n  {commands}"
-            )));
+            ));
         }
         Ok(Whole {
             heading: first.heading.clone(),
@@ -89,13 +89,13 @@ impl Whole {
     /// Returns the comparison as a single process would have produced it.
     pub fn comparison<M: DeserializeOwned, C: DeserializeOwned>(
         &self,
-    ) -> Result<Comparison<M, C>, JournalError> {
+    ) -> Result<Comparison<M, C>, String> {
         let header = &self.heading.comparison;
         let dealt = deal(header, self.heading.shards);
         let mut next = vec![0; self.parts.len()];
         let mut cells: Vec<Cell<M, C>> = Vec::new();
         let bad_cell = |part: &Part, at: usize, message: &str| {
-            JournalError(format!("{}, line {}: {message}", part.path, at + 2))
+            format!("{}, line {}: {message}", part.path, at + 2)
         };
         for ((n, load), shard) in header.cells().zip(dealt) {
             let (part, at) = (&self.parts[shard - 1], next[shard - 1]);
@@ -119,22 +119,21 @@ impl Whole {
 }
 
 /// Returns `true` if the complete part with this heading exists; an error for any other file.
-pub(super) fn is_there(output: &Path, heading: &PartHeading) -> Result<bool, JournalError> {
+pub(super) fn is_there(output: &Path, heading: &PartHeading) -> Result<bool, String> {
     if !output.exists() {
         return Ok(false);
     }
-    let in_the_way =
-        |error| JournalError(format!("{error}: delete it, or choose another --output"));
+    let in_the_way = |error| format!("{error}: delete it, or choose another --output");
     let part = Part::read(output).map_err(in_the_way)?;
     same(&part.path, &part.heading, heading, &["plan"])?;
     Ok(part.fault.is_none())
 }
 
 impl Part {
-    fn read(path: &Path) -> Result<Self, JournalError> {
+    fn read(path: &Path) -> Result<Self, String> {
         let name = path.display().to_string();
         let bytes = all_bytes_of(path);
-        let bytes = bytes.map_err(|why| JournalError(format!("cannot read {name}: {why}")))?;
+        let bytes = bytes.map_err(|why| format!("cannot read {name}: {why}"))?;
         let text = String::from_utf8_lossy(&bytes);
         let mut lines = text.split_inclusive('\n');
         let first = lines.next().and_then(|line| line.strip_suffix('\n'));
@@ -176,7 +175,7 @@ impl Part {
     }
 }
 
-fn heading(path: &str, first: &str) -> Result<PartHeading, JournalError> {
+fn heading(path: &str, first: &str) -> Result<PartHeading, String> {
     let object = unsealed(first);
     let object = object.ok_or_else(|| no_part(path, "its first line has no valid checksum"))?;
     let heading: PartHeading =
@@ -193,25 +192,25 @@ fn heading(path: &str, first: &str) -> Result<PartHeading, JournalError> {
     Ok(heading)
 }
 
-fn no_part(path: &str, why: &str) -> JournalError {
-    JournalError(format!(
+fn no_part(path: &str, why: &str) -> String {
+    format!(
         "{path} is not a part of a comparison: {why}; parts are the files written by `synth compare --shard i/N --output FILE`"
-    ))
+    )
 }
 
-fn same_cells(there: &Part, here: &Part) -> Result<(), JournalError> {
+fn same_cells(there: &Part, here: &Part) -> Result<(), String> {
     if there.cells == here.cells {
         return Ok(());
     }
     let mut both = there.cells.iter().zip(&here.cells);
     let common = there.cells.len().min(here.cells.len());
     let differs = both.position(|(there, here)| there != here);
-    Err(JournalError(format!(
+    Err(format!(
         "{} and {} are both shard {} of {}, but differ from line {} on: merge only one of them (with --time, results depend on the machine)",
         there.path,
         here.path,
         here.heading.shard,
         here.heading.shards,
         differs.unwrap_or(common) + 2
-    )))
+    ))
 }

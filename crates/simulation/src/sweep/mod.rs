@@ -12,9 +12,9 @@ pub use header::{
     Information, PolicyEntry, Shard, StopConditions, SweepHeader, SweepWorkload, differences,
     quoted,
 };
-pub use journal::{Journal, JournalError, PartHeading, Share};
+pub use journal::{Journal, PartHeading, Share};
 pub use merge::Whole;
-pub use plan::{Cells, Comparing, SweepProgress, sweep};
+pub use plan::{Comparing, SweepProgress, sweep};
 
 #[cfg(test)]
 mod tests;

@@ -1,39 +1,15 @@
 use std::path::Path;
-use std::sync::atomic::Ordering;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::comparison::{Cell, CellOutcome, Comparison};
 use super::header::{PolicyEntry, Shard, StopConditions, SweepHeader, SweepWorkload, deal};
-use super::journal::{Journal, JournalError, PartHeading, Share};
+use super::journal::{Journal, PartHeading, Share};
 use super::merge::is_there;
 use crate::run::{Ending, Run};
 use crate::settings::{Progress, Settings};
 use synth_core::artifact::Changes;
-
-/// Runs the cells of a comparison of one kind of workload.
-pub trait Cells {
-    /// The workload at a load.
-    type Scene;
-    /// Additional measurements for this kind of workload.
-    type Measures: Clone + Serialize + DeserializeOwned;
-    /// Additional measurements of a class for this kind of workload.
-    type OfClass: Clone + Serialize + DeserializeOwned;
-    /// An error that aborts the comparison.
-    type Error: From<JournalError>;
-
-    /// Returns the workload at the load ρ; an error if it cannot be reached.
-    fn scene(&self, load: f64) -> Result<Self::Scene, Self::Error>;
-
-    /// Runs the policy with this index, or returns the reason why it cannot run; others still run.
-    fn run(
-        &self,
-        scene: &Self::Scene,
-        policy: usize,
-        progress: &mut dyn FnMut(Progress),
-    ) -> Result<Run<Self::Measures, Self::OfClass>, String>;
-}
 
 /// The request for a comparison.
 #[derive(Clone, Copy, Debug)]
@@ -56,7 +32,6 @@ pub struct Comparing<'a> {
 
 impl Comparing<'_> {
     /// Returns the given loads, or default loads at which policies differ.
-    #[must_use]
     pub fn loads(&self) -> &[f64] {
         match self.loads {
             [] => &[0.5, 0.7, 0.9],
@@ -65,7 +40,6 @@ impl Comparing<'_> {
     }
 
     /// Returns the header of a comparison on this workload.
-    #[must_use]
     pub fn header(&self, workload: SweepWorkload, policies: Vec<PolicyEntry>) -> SweepHeader {
         SweepHeader {
             format: "synth-comparison".into(),
@@ -103,25 +77,33 @@ pub struct SweepProgress<'a> {
 /// Runs the cells of a comparison or of a shard, load by load, that are not in the journal yet. An
 /// interrupted cell is the last one, and is not stored. A part that is complete is not modified.
 ///
+/// `at_load` returns the workload at the load ρ. `run` runs the policy with this index, or returns
+/// the reason why it cannot run; the others still run.
+///
 /// # Errors
 /// Returns an error if a load cannot be reached, or if the journal cannot be read or written.
-pub fn sweep<C: Cells>(
+pub fn sweep<W, M, C, E>(
     header: SweepHeader,
-    runs: &C,
     request: &Comparing<'_>,
+    at_load: impl Fn(f64) -> Result<W, E>,
+    run: impl Fn(&W, usize, &mut dyn FnMut(Progress)) -> Result<Run<M, C>, String>,
     mut progress: impl FnMut(SweepProgress<'_>),
-) -> Result<Comparison<C::Measures, C::OfClass>, C::Error> {
-    let Some((mut journal, finished)) = open::<CellOf<C>>(&header, request)? else {
+) -> Result<Comparison<M, C>, E>
+where
+    M: Clone + Serialize + DeserializeOwned,
+    C: Clone + Serialize + DeserializeOwned,
+    E: From<String>,
+{
+    let Some((mut journal, finished)) = open::<Cell<M, C>>(&header, request)? else {
         return Ok(Comparison::new(header, Vec::new(), false));
     };
-    let is_interrupted = || request.settings.interrupt.load(Ordering::Relaxed);
     let shard = request.share.map_or(Shard::WHOLE, |share| share.shard);
     let dealt = header.cells().zip(deal(&header, shard.of));
     let own = dealt.filter(|(_, dealt)| *dealt == shard.number);
     let plan: Vec<(usize, f64)> = own.map(|(cell, _)| cell).collect();
     let to_run = plan.len().saturating_sub(finished.len());
-    let (mut cells, mut done): (Vec<CellOf<C>>, usize) = (Vec::new(), 0);
-    let mut scene: Option<(f64, C::Scene)> = None;
+    let (mut cells, mut done) = (Vec::new(), 0);
+    let mut scene: Option<(f64, W)> = None;
     for &(n, load) in &plan {
         let policy = header.policies[n].name.as_str();
         let mut there = finished.iter();
@@ -129,12 +111,12 @@ pub fn sweep<C: Cells>(
             cells.push(cell.clone());
             continue;
         }
-        if is_interrupted() {
+        if request.settings.is_interrupted() {
             break;
         }
         let (_, scene) = match scene.take() {
             Some((at, there)) if at.to_bits() == load.to_bits() => scene.insert((at, there)),
-            _ => scene.insert((load, runs.scene(load)?)),
+            _ => scene.insert((load, at_load(load)?)),
         };
         let mut stage = SweepProgress {
             policy,
@@ -148,15 +130,9 @@ pub fn sweep<C: Cells>(
             stage.reached = Some(reached);
             progress(stage);
         };
-        let outcome = match runs.run(scene, n, &mut listener) {
+        let outcome = match run(scene, n, &mut listener) {
             Err(why) => CellOutcome::Failure(why),
-            Ok(mut run) => {
-                // An interrupted run may be precise by chance, but would have had other results.
-                if is_interrupted() {
-                    run.ending = Ending::Interrupted;
-                }
-                CellOutcome::Run(Box::new(run))
-            }
+            Ok(run) => CellOutcome::Run(Box::new(run.marked(request.settings))),
         };
         let cell = Cell {
             policy: policy.into(),
@@ -166,9 +142,9 @@ pub fn sweep<C: Cells>(
         if let Some(journal) = journal.as_mut().filter(|_| !is_cut(&cell)) {
             let is_kept = journal.append(&cell)?;
             if request.share.is_some() && !is_kept {
-                return Err(JournalError(format!(
+                return Err(format!(
                     "the run of {policy} at ρ = {load} has a number that cannot be stored in a part: compare without --shard"
-                ))
+                )
                 .into());
             }
         }
@@ -188,7 +164,7 @@ type Opened<T> = Option<(Option<Journal>, Vec<T>)>;
 fn open<T: DeserializeOwned>(
     header: &SweepHeader,
     request: &Comparing<'_>,
-) -> Result<Opened<T>, JournalError> {
+) -> Result<Opened<T>, String> {
     let Some((output, resume)) = request.journal else {
         return Ok(Some((None, Vec::new())));
     };
@@ -204,8 +180,6 @@ fn open<T: DeserializeOwned>(
     };
     Ok(Some((Some(journal), finished)))
 }
-
-type CellOf<C> = Cell<<C as Cells>::Measures, <C as Cells>::OfClass>;
 
 fn is_cut<M, C>(cell: &Cell<M, C>) -> bool {
     matches!(&cell.outcome, CellOutcome::Run(run) if run.ending == Ending::Interrupted)

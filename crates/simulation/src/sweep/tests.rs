@@ -6,10 +6,7 @@ use std::sync::atomic::Ordering;
 
 use serde::{Deserialize, Serialize};
 
-use super::{
-    CellOutcome, Cells, Comparing, Comparison, Journal, JournalError, Share, SweepHeader, Whole,
-    sweep,
-};
+use super::{CellOutcome, Comparing, Comparison, Journal, Share, SweepHeader, Whole, sweep};
 use crate::{Progress, Run, Settings};
 use synth_core::artifact::Changes;
 
@@ -25,23 +22,14 @@ struct MadeUp {
     count: Counter<usize>,
 }
 
-impl Cells for MadeUp {
-    type Scene = f64;
-    type Measures = Nothing;
-    type OfClass = Nothing;
-    type Error = JournalError;
-
-    fn scene(&self, load: f64) -> Result<f64, JournalError> {
-        Ok(1.0 / (1.0 - load))
-    }
-
+impl MadeUp {
     fn run(
         &self,
-        scene: &f64,
+        scene: f64,
         policy: usize,
         progress: &mut dyn FnMut(Progress),
     ) -> Result<Run<Nothing, Nothing>, String> {
-        self.runs.borrow_mut().push((policy, *scene));
+        self.runs.borrow_mut().push((policy, scene));
         let n = self.count.replace(self.count.get() + 1);
         if self.interrupts == Some(n) {
             self.settings.interrupt.store(true, Ordering::Relaxed);
@@ -68,7 +56,7 @@ fn swept(
     cells: &MadeUp,
     journal: Option<(&Path, bool)>,
     share: Option<&Share>,
-) -> Result<Swept, JournalError> {
+) -> Result<Swept, String> {
     let header = SweepHeader::sample(&["fast", "slow", "none"]);
     let request = Comparing {
         file: "",
@@ -79,7 +67,11 @@ fn swept(
         journal,
         share,
     };
-    sweep(header, cells, &request, |_| ())
+    let scene = |load: f64| Ok(1.0 / (1.0 - load));
+    let run = |scene: &f64, policy: usize, progress: &mut dyn FnMut(Progress)| {
+        cells.run(*scene, policy, progress)
+    };
+    sweep(header, &request, scene, run, |_| ())
 }
 
 #[test]

@@ -112,18 +112,13 @@ pub struct Column {
     pub unit: String,
 }
 
-impl From<&str> for Column {
+impl<T: AsRef<str>> From<T> for Column {
     /// Parses `name [unit]`. If there is no unit, the column contains text.
-    fn from(head: &str) -> Self {
+    fn from(head: T) -> Self {
+        let head = head.as_ref();
         let parts = head.strip_suffix(']').and_then(|own| own.rsplit_once(" ["));
         let (name, unit) = parts.unwrap_or((head, ""));
         Column::of(name, unit)
-    }
-}
-
-impl From<String> for Column {
-    fn from(head: String) -> Self {
-        Column::from(&*head)
     }
 }
 

@@ -157,15 +157,10 @@ fn simulated(cluster: &Cluster, run: &Run, quantities: [Quantity; 2]) -> Vec<Cla
     let all = (Subject::ALL, [run.mean_response, run.mean_number]);
     let claim = |subject, quantity, measured: Estimate| {
         let value = (measured.mean, &*cluster.record.time_unit);
+        let (method, always) = (Method::Simulated, HoldsFor::default());
         Claim {
             half_width: Some(measured.half_width),
-            ..Claim::new(
-                quantity,
-                subject,
-                value,
-                Method::Simulated,
-                HoldsFor::default(),
-            )
+            ..Claim::new(quantity, subject, value, method, always)
         }
     };
     let claims = [all].into_iter().chain(each).flat_map(|(subject, both)| {

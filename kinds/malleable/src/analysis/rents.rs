@@ -9,13 +9,11 @@
 use crate::artifact::Rent;
 use crate::workload::{Curve, Job, Pool};
 
-const STEPS: u32 = 160;
-
 /// Improves the rents, but not their times. Returns the best lower bound and its rents.
 pub(crate) fn ascend(pool: &Pool, mut rents: Vec<Rent>) -> (f64, Vec<Rent>) {
     let until = rents.last().map_or(1.0, |last| last.until);
     let mut best = (0.0, vec![Rent { until, rent: 0.0 }]);
-    for step in 0..STEPS {
+    for step in 0..160 {
         let (least, used) = evaluate(pool, &rents);
         if least > best.0 {
             best = (least, rents.clone());
@@ -151,7 +149,7 @@ const REACH: usize = 200;
 /// the function may jump, by bisection in every third step.
 fn root(mut low: f64, mut high: f64, of: impl Fn(f64) -> f64) -> f64 {
     let (mut below, mut above) = (of(low), of(high));
-    for turn in 0..TURNS {
+    for turn in 0..60 {
         if high - low <= 1e-12 * high || above <= 0.0 {
             break;
         }
@@ -170,5 +168,3 @@ fn root(mut low: f64, mut high: f64, of: impl Fn(f64) -> f64) -> f64 {
     }
     high
 }
-
-const TURNS: usize = 60;

@@ -37,7 +37,7 @@ pub(crate) fn all_at_once(jobs: &[(f64, &Curve)], servers: f64) -> (f64, Vec<f64
     let mut early = alone().fold(0.0, f64::max) * (1.0 - 1e-9);
     let mut late = alone().sum::<f64>() * (1.0 + 1e-9);
     let (mut above, mut below) = (over(early), over(late));
-    for turn in 0..TURNS {
+    for turn in 0..400 {
         let part = above / (above - below);
         let chord = turn % 3 != 2 && part > 0.0 && part < 1.0;
         let guess = match chord {
@@ -56,8 +56,6 @@ pub(crate) fn all_at_once(jobs: &[(f64, &Curve)], servers: f64) -> (f64, Vec<f64
     }
     (late, needed(late).unwrap_or_default())
 }
-
-const TURNS: usize = 400;
 
 /// Returns phases with whole numbers of servers, whose means over the time are `servers`.
 fn in_turns(servers: &[f64], time: f64) -> Vec<Phase> {

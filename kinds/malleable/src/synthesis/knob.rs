@@ -40,8 +40,6 @@ impl Tunable {
 const STEPS: i32 = 24;
 const STEP: f64 = 0.7;
 
-const THIRDS: usize = 24;
-
 /// Returns the rule with the parameter that is best for the objective.
 pub fn tuned(pool: &Pool, rule: Tunable) -> Sharing {
     let objective = pool.objective().quantity();
@@ -56,7 +54,7 @@ pub fn tuned(pool: &Pool, rule: Tunable) -> Sharing {
     let least = costs.min_by(|a, b| a.1.total_cmp(&b.1));
     let mut found = least.unwrap_or((typical, f64::INFINITY));
     let (mut low, mut high) = (found.0 - STEP, found.0 + STEP);
-    for _ in 0..THIRDS {
+    for _ in 0..24 {
         let inner = [low + (high - low) / 3.0, high - (high - low) / 3.0];
         let costs = inner.map(cost_of);
         for (knob, cost) in inner.into_iter().zip(costs) {

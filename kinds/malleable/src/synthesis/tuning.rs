@@ -24,12 +24,6 @@ pub struct Tuned {
     pub events: u64,
 }
 
-const URGENCIES: [f64; 8] = [0.0, 0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 2.0];
-
-const BACKGROUNDS: [f64; 6] = [0.25, 0.5, 1.0, 2.0, 4.0, 8.0];
-
-const NEARBY_FACTORS: [f64; 4] = [0.8, 0.9, 1.1, 1.25];
-
 /// The events are divided among 8 + 6 + 4 candidates and the last run, which counts twice.
 const SHARES: u64 = 20;
 
@@ -73,15 +67,15 @@ struct Trials<'a, H> {
 impl<H: FnMut(&str, Progress)> Trials<'_, H> {
     fn choose(&mut self) -> Result<Online, String> {
         let plain = Online::PLAIN;
-        for urgency in URGENCIES {
+        for urgency in [0.0, 0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 2.0] {
             self.attempt(Online { urgency, ..plain })?;
         }
         let best = self.best();
-        for background in BACKGROUNDS {
+        for background in [0.25, 0.5, 1.0, 2.0, 4.0, 8.0] {
             self.attempt(Online { background, ..best })?;
         }
         let best = self.best();
-        for factor in NEARBY_FACTORS {
+        for factor in [0.8, 0.9, 1.1, 1.25] {
             let urgency = best.urgency * factor;
             self.attempt(Online { urgency, ..best })?;
         }

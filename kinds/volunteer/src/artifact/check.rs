@@ -76,16 +76,10 @@ fn check_claims(artifact: &Artifact, campaign: &Campaign, findings: &mut Finding
     // For nonnegative values, the half-width relative to the mean is at most this quantile.
     let others = artifact.evidence.campaigns.saturating_sub(1).max(1);
     let widest = student(0.975, f64::from(others));
-    let mut seen = HashSet::new();
+    let (time, mut seen) = (&campaign.record.time_unit, HashSet::new());
     for (n, claim) in artifact.claims.iter().enumerate() {
         let path = format!("claims[{n}]");
-        claim.check_plain(
-            &path,
-            &known,
-            &campaign.record.time_unit,
-            &mut seen,
-            findings,
-        );
+        claim.check_plain(&path, &known, time, &mut seen, findings);
         findings.within(path, |findings| match claim.quantity {
             Quantity::Capacity => check_capacity(claim, campaign, findings),
             _ => check_simulated(claim, campaign, widest, findings),

@@ -21,7 +21,6 @@ pub(crate) use engine::TICKS;
 pub(crate) use measures::estimate;
 pub use measures::{Judgement, Measures, Run, judge};
 
-use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use rayon::prelude::*;
@@ -56,7 +55,6 @@ pub fn simulate(
     mut progress: impl FnMut(Progress),
 ) -> Result<Run, TooLong> {
     let started = Instant::now();
-    let interrupted = || settings.interrupt.load(Ordering::Relaxed);
     let later = |times: u32| {
         let time = settings.time.map(|time| time.saturating_mul(times));
         time.is_some_and(|time| started.elapsed() >= time)
@@ -64,7 +62,7 @@ pub fn simulate(
     let one = |replication: u32| {
         let mut engine = Engine::new(campaign, rule, settings.seed, replication);
         let most = settings.events.saturating_mul(2);
-        if engine.run(|events| interrupted() || events > most || later(2)) {
+        if engine.run(|events| settings.is_interrupted() || events > most || later(2)) {
             return Ok(engine.measures());
         }
         let part = (engine.now / campaign.horizon()).max(1e-9);
@@ -86,9 +84,11 @@ pub fn simulate(
             match one {
                 Ok(measures) => run.campaigns.push(measures),
                 // Both of the first two campaigns are needed, and they must be complete.
-                Err(too_long) if run.campaigns.len() < 2 && !interrupted() => return Err(too_long),
+                Err(too_long) if run.campaigns.len() < 2 && !settings.is_interrupted() => {
+                    return Err(too_long);
+                }
                 Err(_) => {
-                    run.interrupted = interrupted();
+                    run.interrupted = settings.is_interrupted();
                     return Ok(run);
                 }
             }

@@ -10,8 +10,6 @@ use crate::workload::{Batch, Campaign, Quality};
 use synth_simulation::Settings;
 
 const FIRST: [f64; 6] = [0.0, 25.0, 50.0, 75.0, 90.0, 97.0];
-const QUANTILES: [f64; 4] = [0.1, 0.3, 0.5, 0.8];
-const TIGHT: [f64; 2] = [75.0, 99.0];
 
 const TRIALS: u64 = 23;
 
@@ -77,7 +75,7 @@ impl Search<'_> {
             self.vary(&FIRST, |rule, first| rule.first_percentile = first)?;
         }
         if quantile {
-            self.vary(&QUANTILES, |rule, q| rule.quantile = Some(q))?;
+            self.vary(&[0.1, 0.3, 0.5, 0.8], |rule, q| rule.quantile = Some(q))?;
             self.vary(&[0.0], |rule, _| rule.quantile = None)?;
         }
         self.narrow(first, quantile)?;
@@ -90,7 +88,7 @@ impl Search<'_> {
             (rule.first_percentile, rule.first_each) = (first, None);
         })?;
         if fixed.tight_percentile.is_none() {
-            self.vary(&TIGHT, |rule, tight| rule.tight_percentile = tight)?;
+            self.vary(&[75.0, 99.0], |rule, tight| rule.tight_percentile = tight)?;
         }
         self.narrow(first, quantile)
     }

@@ -42,7 +42,6 @@ pub(super) struct HypotheticalJobs {
 const SIDES: usize = 5;
 
 const MOMENTS: usize = 40;
-const RUNS: u32 = 10;
 
 /// The quantiles of the widths and of the limits.
 const PLACES: [f64; SIDES] = [0.1, 0.35, 0.6, 0.85, 0.99];
@@ -103,10 +102,7 @@ impl HypotheticalJobs {
         draws: Draws,
     ) -> Result<(), ReplayError> {
         self.moments += 1;
-        let draws = Draws {
-            runs: RUNS,
-            ..draws
-        };
+        let draws = Draws { runs: 10, ..draws };
         let last = moment.jobs.len();
         let jobs = self.jobs.iter().flatten();
         for (job, found) in jobs.zip(self.draws.iter_mut().flatten()) {

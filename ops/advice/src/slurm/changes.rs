@@ -138,25 +138,16 @@ fn parameters(site: &SlurmSite, log: &Log) -> Vec<SiteChange> {
     let longest = limits.fold(0.0, f64::max);
     let (interval, tested) = (own.bf_interval, f64::from(own.bf_max_job_test));
     let window = [(longest / 60.0).ceil(), own.bf_window / 60.0];
+    let (shorter, deeper) = ([10.0, interval], [2000.0, tested]);
     let set_interval: SetParameter = |own, value| own.bf_interval = value;
     let set_window: SetParameter = |own, value| own.bf_window = 60.0 * value;
     let set_tested: SetParameter = |own, value| own.bf_max_job_test = value as u32;
     let set_of_user: SetParameter = |own, value| own.bf_max_job_user = value as u32;
     let is_unlimited = own.bf_max_job_user == 0;
     let offers = [
-        (
-            interval > 10.0,
-            "bf_interval",
-            [10.0, interval],
-            set_interval,
-        ),
+        (interval > 10.0, "bf_interval", shorter, set_interval),
         (longest > own.bf_window, "bf_window", window, set_window),
-        (
-            tested < 2000.0,
-            "bf_max_job_test",
-            [2000.0, tested],
-            set_tested,
-        ),
+        (tested < 2000.0, "bf_max_job_test", deeper, set_tested),
         (is_unlimited, "bf_max_job_user", [10.0, 0.0], set_of_user),
     ];
     let needed = offers.into_iter().filter(|(is_needed, ..)| *is_needed);

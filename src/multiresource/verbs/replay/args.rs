@@ -1,8 +1,7 @@
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use crate::kind::{Files, NamesFiles, files};
 use crate::multiresource::replay::{Speed, Window};
 use crate::number::Decimal;
 use crate::number::quantity::explained;
@@ -108,14 +107,4 @@ pub(crate) enum Demands {
     Rounded,
     /// The same as rounded, but jobs that do not fit into any type are ignored for all policies
     Known,
-}
-
-impl NamesFiles for Arguments {
-    fn files(&self) -> Files<'_> {
-        let policies = self.policies.iter().map(Path::new);
-        let read = policies.chain([&*self.file]);
-        let read = read.chain(self.workload.as_deref());
-        let written = [&self.output, &self.csv, &self.html, &self.jobs];
-        files(read, written.into_iter().flatten())
-    }
 }

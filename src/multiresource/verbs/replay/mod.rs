@@ -15,7 +15,9 @@ pub(crate) use types::places;
 use std::path::Path;
 
 use crate::document::{all_bytes_of, display_name};
-use crate::kind::{Caller, Notice, RunVerb, VerbOutput, VerbResult, document, refuse};
+use crate::kind::{
+    Caller, Files, Notice, RunVerb, VerbOutput, VerbResult, document, files, refuse,
+};
 use crate::multiresource::workload::Fleet;
 use crate::number::Decimal;
 use crate::simulation::Settings;
@@ -23,6 +25,14 @@ use recorded::run_once;
 use stage::ReplayPlan;
 
 impl RunVerb for Arguments {
+    fn files(&self) -> Files<'_> {
+        let policies = self.policies.iter().map(Path::new);
+        let read = policies.chain([&*self.file]);
+        let read = read.chain(self.workload.as_deref());
+        let written = [&self.output, &self.csv, &self.html, &self.jobs];
+        files(read, written.into_iter().flatten())
+    }
+
     fn run(&self, caller: &mut Caller<'_>) -> VerbResult<VerbOutput> {
         let stage = ReplayPlan::read(self, caller)?;
         let replays = stage.replayed(&mut caller.doing())?;

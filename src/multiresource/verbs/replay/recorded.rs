@@ -1,5 +1,3 @@
-use std::sync::atomic::Ordering;
-
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -101,9 +99,7 @@ pub(super) fn run_once(
         seed: settings.seed,
         ..DecisionState::new(&jobs, types, fleet.clone(), Clock::as_written())
     };
-    let replayed = replay(&policy.rule, &scene, &mut |_| {
-        !settings.interrupt.load(Ordering::Relaxed)
-    });
+    let replayed = replay(&policy.rule, &scene, &mut |_| !settings.is_interrupted());
     let replayed = replayed.or_else(|why| refuse(why.to_string()))?;
     let visits: Vec<Visit> = visits(&scene, &replayed, 1.0).collect();
     let types = names.iter().enumerate().filter_map(|(i, name)| {

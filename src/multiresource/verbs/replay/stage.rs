@@ -14,7 +14,7 @@ use crate::multiresource::replay::{
     visits,
 };
 use crate::multiresource::simulator::Contender;
-use crate::multiresource::verbs::known;
+
 use crate::multiresource::verbs::resolve::check_same_types;
 use crate::multiresource::workload::Fleet;
 use crate::number::Decimal;
@@ -45,7 +45,7 @@ impl<'a> ReplayPlan<'a> {
     pub(super) fn read(args: &'a Arguments, caller: &mut Caller<'_>) -> VerbResult<Self> {
         // Use the job types of the workload if there is one, or the ones in the first policy file.
         let fleet = args.workload.as_deref().map(Fleet::read).transpose()?;
-        let mut fleet = fleet.map(|parsed| known(parsed, caller));
+        let mut fleet = fleet.map(|parsed| caller.known(parsed));
         let mut policies = Vec::new();
         for name in &args.policies {
             let policy = Policy::resolve(name, None, caller.changes)?;

@@ -108,11 +108,8 @@ pub fn heat_map(title: &str, heads: &[&str], rows: &[HeatRow]) -> Option<Figure>
             let left = LEFT + width * k as f64;
             let color = if *shade < 1.0 { GOOD } else { BAD };
             let strength = (shade.ln().abs() / 4_f64.ln()).clamp(0.0, 1.0);
-            body += &area(
-                color,
-                0.55 * strength,
-                [left + 1.0, top + 1.0, width - 2.0, ROW - 2.0],
-            );
+            let inside = [left + 1.0, top + 1.0, width - 2.0, ROW - 2.0];
+            body += &area(color, 0.55 * strength, inside);
             let middle = left + 0.5 * width;
             body += &text((middle, top + 20.0), "middle", &number(*ratio));
             body += &format!(

@@ -15,9 +15,7 @@ use synth_slurm::rule::prepare;
 use synth_traces::replay::Log;
 use synth_traces::trace::{self, Source};
 use synth_typed::{positive, time};
-use synth_verb::{
-    Caller, Files, NamesFiles, RunVerb, VerbOutput, VerbResult, document, files, refuse,
-};
+use synth_verb::{Caller, Files, RunVerb, VerbOutput, VerbResult, document, files, refuse};
 
 /// Find changes to the configuration of a site using its own jobs
 ///
@@ -92,15 +90,13 @@ constraints and dependencies are not supported. If the waits in the replay are t
     )
 }
 
-impl NamesFiles for Advise {
+impl RunVerb for Advise {
     fn files(&self) -> Files<'_> {
         let slurm = self.slurm.iter().filter(|path| path.is_file());
         let written = self.output.iter().chain(&self.html);
         files(self.trace.iter().chain(slurm), written)
     }
-}
 
-impl RunVerb for Advise {
     fn run(&self, caller: &mut Caller<'_>) -> VerbResult<VerbOutput> {
         let Scheduler::Slurm = self.of;
         let interrupt = caller.interrupt.clone();

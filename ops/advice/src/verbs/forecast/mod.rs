@@ -17,9 +17,7 @@ use synth_slurm::commands::Slurm;
 use synth_slurm::rule::SlurmRule;
 use synth_traces::replay::{Log, LogError};
 use synth_traces::trace::{self, Source};
-use synth_verb::{
-    Caller, Files, NamesFiles, Notice, RunVerb, VerbOutput, VerbResult, document, files, refuse,
-};
+use synth_verb::{Caller, Files, Notice, RunVerb, VerbOutput, VerbResult, document, files, refuse};
 
 /// Forecast when jobs will start
 ///
@@ -79,7 +77,7 @@ const ABOUT: &str = include_str!("about.txt").trim_ascii_end();
 /// The approximate number of jobs in the log of a partition that are used for the calibration.
 const LOOKED_AT: usize = 2000;
 
-impl NamesFiles for Arguments {
+impl RunVerb for Arguments {
     fn files(&self) -> Files<'_> {
         let read = match self.live_partition() {
             Some(_) => self.log.as_ref(),
@@ -87,9 +85,7 @@ impl NamesFiles for Arguments {
         };
         files(read, self.output.iter().chain(&self.metrics))
     }
-}
 
-impl RunVerb for Arguments {
     fn run(&self, caller: &mut Caller<'_>) -> VerbResult<VerbOutput> {
         caller.notify(Notice::Interruptible);
         let Some(partition) = self.live_partition() else {

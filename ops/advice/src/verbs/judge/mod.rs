@@ -16,9 +16,7 @@ pub use results::Judged;
 use synth_traces::replay::{Log, Speed};
 use synth_traces::trace::{self, Source};
 use synth_typed::{fraction, part, positive, time};
-use synth_verb::{
-    Caller, Files, NamesFiles, Notice, RunVerb, VerbOutput, VerbResult, document, files, refuse,
-};
+use synth_verb::{Caller, Files, Notice, RunVerb, VerbOutput, VerbResult, document, files, refuse};
 
 /// Test different queue orders using a log.
 ///
@@ -116,14 +114,12 @@ before it. The rule then continues with the queue of the previous window. The ca
 order of the queue, reservation for its first job, and estimate of the job sizes. The rules \"in hindsight\" \
 are rules in common use, each of which is used for all windows. Whether one of them is better is not known in advance.";
 
-impl NamesFiles for Arguments {
+impl RunVerb for Arguments {
     fn files(&self) -> Files<'_> {
         let written = [&self.output, &self.html, &self.policy];
         files([&self.trace], written.into_iter().flatten())
     }
-}
 
-impl RunVerb for Arguments {
     fn run(&self, caller: &mut Caller<'_>) -> VerbResult<VerbOutput> {
         caller.notify(Notice::Interruptible);
         let interrupt = caller.interrupt.clone();

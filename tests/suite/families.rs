@@ -171,7 +171,7 @@ fn selects_a_converged_rule_if_others_are_slow() {
     let output = run_ok!("{file} --preemption none --work 4e7 --log {log}");
     let choice = &folder.json("log.json")["choice"];
     assert_eq!(choice["candidates"][0]["outcome"], "steady", "{choice}");
-    let first = all_output(&output).lines().next().unwrap().to_owned();
+    let first = stderr(&output).lines().next().unwrap().to_owned();
     assert_contains(&first, "Selected: ");
     for other in choice["candidates"].as_array().unwrap().iter().skip(1) {
         let ratio = &other["ratio"];

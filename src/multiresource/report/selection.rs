@@ -127,7 +127,10 @@ fn remark(record: &ChoiceLog) -> Option<String> {
     let better = names(&CandidateLog::is_better);
     let open = names(&|own| !record.decided && record.is_open(own));
     let level = names(&|own| own.is_equally_good() && COMMON_RULES.contains(&&*own.name));
-    Some(if !others.is_empty() && others.iter().all(is_unsettled) {
+    if others.is_empty() {
+        return None;
+    }
+    Some(if others.iter().all(is_unsettled) {
         format!(
             "The runs of the other policies were too short, so this selection is not reliable. For a better result, {raise}."
         )

@@ -146,7 +146,11 @@ fn conditions(workload: &Workload, synthesized: &Synthesis) -> String {
     let preempts = policy.preemption != Preemption::None;
     let is_phantom = preempts || policy.empty_slots == EmptySlots::Phantom;
     let is_whole = policy.backfill == Backfill::None && is_phantom;
-    let without = if is_whole { "" } else { NOT_INCLUDED };
+    let without = match (is_whole, policy.backfill) {
+        (true, _) => String::new(),
+        (false, Backfill::None) => format!("{AS_ANALYZED} releases empty slots{MEASURED}"),
+        (false, _) => format!("{AS_ANALYZED} backfills and releases empty slots{MEASURED}"),
+    };
     let unmet = unmet(&mean.holds_for, None, workload, preempts);
     let how = match unmet.describe() {
         _ if mean.method == Method::ApproximationQueueLength => {
@@ -175,7 +179,8 @@ fn conditions(workload: &Workload, synthesized: &Synthesis) -> String {
     )
 }
 
-const NOT_INCLUDED: &str = " for the policy as it is analyzed. The policy in the file is faster, because it also backfills or releases empty slots; use `synth simulate` to measure it";
+const AS_ANALYZED: &str = " for the policy as it is analyzed. The policy in the file also";
+const MEASURED: &str = ", which usually makes it faster; use `synth simulate` to measure it";
 
 fn movement(workload: &Workload, synthesis: &Synthesis) -> String {
     let (policy, unit) = (&synthesis.policy, workload.time_unit());

@@ -19,7 +19,18 @@ impl<M, C> Compared<'_, M, C> {
         let leaders = leaders.map(|own| self.comparison.label(&own.policy));
         let mut text = match &*leaders.collect_vec() {
             [] => return format!("No policy has a mean at {place}."),
-            [one] if order.len() == 1 => return format!("At {place}, only {one} has a mean."),
+            [one] if order.len() == 1 => {
+                let names = self.comparison.names();
+                let unstable = names.filter(|name| self.comparison.unstable(name, at.load));
+                let unstable = unstable
+                    .map(|name| self.comparison.label(name))
+                    .collect_vec();
+                let others = match &*unstable {
+                    [] => String::new(),
+                    some => format!("; the queue grows without limit under {}", list(some)),
+                };
+                return format!("At {place}, only {one} has a mean{others}.");
+            }
             [one] => format!("At {place}, {one} has the shortest mean response time."),
             several => format!(
                 "At {place}, the mean response times of {} do not differ significantly, and no other policy is faster.",

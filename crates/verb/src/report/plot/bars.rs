@@ -1,6 +1,6 @@
 //! This module draws bars for values that have labels, and heat maps.
 
-use super::{Figure, INK, LETTER, MOST, Picture, WIDTH, path, stroke, text};
+use super::{Figure, INK, LETTER, MOST, WIDTH, path, picture, stroke, text};
 use crate::report::{number, readable};
 
 /// The color of a bar, and of ratios below 1.
@@ -64,7 +64,7 @@ pub fn bars(title: &str, bars: &[Bar]) -> Option<Figure> {
             String::new()
         },
         keys: Vec::new(),
-        picture: picture(ROW * shown.len() as f64 + 4.0, &body),
+        picture: picture((WIDTH, 36 * shown.len() as u32 + 4), &body),
     })
 }
 
@@ -123,7 +123,7 @@ pub fn heat_map(title: &str, heads: &[&str], rows: &[HeatRow]) -> Option<Figure>
     (!rows.is_empty()).then(|| Figure {
         title: title.into(),
         description: described,
-        picture: picture(26.0 + ROW * rows.len() as f64, &body),
+        picture: picture((WIDTH, 48 * rows.len() as u32 + 26), &body),
         ..Figure::default()
     })
 }
@@ -132,12 +132,4 @@ fn area(color: &str, opacity: f64, [left, top, width, height]: [f64; 4]) -> Stri
     format!(
         "<rect x=\"{left:.1}\" y=\"{top:.1}\" width=\"{width:.1}\" height=\"{height:.1}\" fill=\"{color}\" fill-opacity=\"{opacity:.2}\"/>\n"
     )
-}
-
-fn picture(height: f64, body: &str) -> Picture {
-    Picture {
-        width: WIDTH,
-        height: height.ceil() as u32,
-        body: format!("<g font-size=\"{LETTER}\">\n{body}</g>"),
-    }
 }

@@ -315,13 +315,15 @@ impl<'a> Frame<'a> {
     }
 
     fn picture(self) -> Picture {
-        let (width, height) = self.size;
-        let body = format!("<g font-size=\"{LETTER}\">\n{}</g>", self.body);
-        Picture {
-            width,
-            height,
-            body,
-        }
+        picture(self.size, &self.body)
+    }
+}
+
+fn picture((width, height): (u32, u32), body: &str) -> Picture {
+    Picture {
+        width,
+        height,
+        body: format!("<g font-size=\"{LETTER}\">\n{body}</g>"),
     }
 }
 

@@ -181,14 +181,10 @@ fn rules(judged: &Judged) -> Section {
 
 /// Draws the current rule, the selected orders and the recorded schedule with the best others.
 fn pictures(judged: &Judged) -> Vec<Figure> {
-    let rank = |row: &&Row| match row.role {
-        Role::Now | Role::Chosen => 0,
-        Role::Recorded => 1,
-        Role::Hindsight => 2,
-        Role::Yardstick => 3,
-    };
-    let rows = judged.rules.iter().sorted_by_key(rank).take(6);
-    let rows = rows.collect_vec();
+    let (shown, others) = judged.rules.split_at(2);
+    let is_recorded = |row: &&Row| row.role == Role::Recorded;
+    let others = others.iter().sorted_by_key(|row| !is_recorded(row));
+    let rows = shown.iter().chain(others).take(6).collect_vec();
     let picture = |title: &str, of: &dyn Fn(&WaitSummary) -> f64, ratio: fn(&Row) -> _| {
         let now = of(&judged.rules[0].outcome);
         let rows = rows.iter().map(|row| Bar {

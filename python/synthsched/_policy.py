@@ -185,7 +185,7 @@ class CompiledPolicy:
         options = {} if workload is None else {"workload": workload.name}
         documents = {**({} if workload is None else workload.documents), **self.documents}
         answer = call(["check", self._name, *words(options)], documents)
-        said = "\n".join(answer.notes)
+        said = "\n".join(filter(None, [answer.printed.strip(), *answer.notes]))
         if answer.code:
             from ._call import Infeasible
 

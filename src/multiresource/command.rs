@@ -274,7 +274,7 @@ fn over_sizes(
             .extend(summary.map(|own| format!("With {size}: {own}")));
         report.warnings.extend(own.report.warnings);
         let mut sections = own.report.sections.into_iter();
-        if let (Some(mut means), Some(mut waits)) = (sections.next(), sections.nth(1)) {
+        if let (Some(mut means), Some(mut waits)) = (sections.next(), sections.nth(2)) {
             waits.title = format!("Mean wait by type with {size}");
             waits.figures.clear();
             means.columns[1].name.clone_from(&size);

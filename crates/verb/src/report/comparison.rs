@@ -73,9 +73,9 @@ pub fn comparison_report<M, C>(
     let rankings = rankings.sorted_by(|a, b| a.load.total_cmp(&b.load));
     let at = rankings.max_by_key(|at| at.ranking.order.len());
     let sections = chain!(
-        [all.main(), all.ratios()],
+        [all.main(), all.ratios(), all.over_loads()],
         at.map(|at| all.waits(at)),
-        [all.over_loads(), all.trajectories()],
+        [all.trajectories()],
         all.schedules(recorded)
     );
     Report {

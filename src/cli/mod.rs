@@ -58,16 +58,16 @@ struct Arguments<K: Kind> {
 #[derive(Subcommand)]
 enum Command<K: Kind> {
     /// Check a policy file: derive its claims again, and list the rest
-    #[command(after_long_help = examples_of::<K>("check").unwrap_or_default())]
+    #[command(after_long_help = examples_of::<K>("check"))]
     Check(verbs::CheckArguments),
     /// Describe a policy file in words
-    #[command(after_long_help = examples_of::<K>("show").unwrap_or_default())]
+    #[command(after_long_help = examples_of::<K>("show"))]
     Show(PolicyFile),
     /// Simulate a policy, and try to refute its claims
-    #[command(after_long_help = examples_of::<K>("simulate").unwrap_or_default())]
+    #[command(after_long_help = examples_of::<K>("simulate"))]
     Simulate(verbs::SimulateArguments<K>),
     /// Compare policies at several loads, on the same jobs
-    #[command(after_long_help = format!("{}\n\n{}", compare::ABOUT, examples_of::<K>("compare").unwrap_or_default()))]
+    #[command(after_long_help = format!("{}\n\n{}", compare::ABOUT, examples_of::<K>("compare")))]
     Compare(compare::Arguments<K>),
     /// Combine the parts of a comparison of `synth compare --shard`
     Merge(compare::MergeArguments),
@@ -129,11 +129,9 @@ impl<K: Kind> Subcommand for Own<K> {
 
 fn with_examples<K: Kind>(verb: &Verb) -> clap::Command {
     let command = verb.command();
-    let about = command.get_after_long_help().map(ToString::to_string);
-    let examples = examples_of::<K>(verb.name);
-    let parts = about.into_iter().chain(examples);
-    let help = parts.collect::<Vec<_>>().join("\n\n");
-    command.after_long_help(help)
+    let about = command.get_after_long_help();
+    let about = about.map_or(String::new(), |about| format!("{about}\n\n"));
+    command.after_long_help(about + &examples_of::<K>(verb.name))
 }
 
 const EXAMPLES: &str = include_str!("examples.txt");
@@ -151,29 +149,26 @@ fn examples<K: Kind>() -> String {
     }
     format!(
         "{}\n\n`synth VERB --help` has examples of each verb. `synth FILE --help` has the options for the kind of workload in FILE.{others}\n\n{EXIT_CODES}",
-        examples_of::<K>("").unwrap_or_default(),
+        examples_of::<K>(""),
     )
 }
 
-/// Returns the examples of a verb, or of the synthesis if `verb` is empty. `None` if there are none.
-fn examples_of<K: Kind>(verb: &str) -> Option<String> {
+/// Returns the examples of a verb, or of the synthesis if `verb` is empty.
+fn examples_of<K: Kind>(verb: &str) -> String {
+    let is_lower = |word: &&str| word.chars().all(|letter| letter.is_ascii_lowercase());
     let mut is_own = false;
-    let lines = K::EXAMPLES.lines().chain(EXAMPLES.lines());
-    let own: Vec<&str> = lines
-        .filter(|line| {
-            if let Some(command) = line.strip_prefix("  synth ") {
-                let first = command.split(' ').next().unwrap_or_default();
-                let is_verb = first.chars().all(|letter| letter.is_ascii_lowercase());
-                is_own = if is_verb {
-                    first == verb
-                } else {
-                    verb.is_empty()
-                };
-            }
-            is_own
-        })
-        .collect();
-    (!own.is_empty()).then(|| format!("Examples:\n{}", own.join("\n")))
+    let mut own = K::EXAMPLES.lines().chain(EXAMPLES.lines()).filter(|line| {
+        if let Some(command) = line.strip_prefix("  synth ") {
+            // Without a verb, an option or a file follows the name of the program.
+            let first = command.split(' ').next().filter(is_lower);
+            is_own = first.unwrap_or_default() == verb;
+        }
+        is_own
+    });
+    match own.join("\n") {
+        none if none.is_empty() => none,
+        own => format!("Examples:\n{own}"),
+    }
 }
 
 const EXIT_CODES: &str = "\

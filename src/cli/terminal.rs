@@ -98,7 +98,7 @@ impl Host {
             Host::Program(_) => None,
         };
         found.map_or(WIDTH, |(Width(columns), _)| {
-            usize::from(columns).clamp(60, WIDTH)
+            usize::from(columns).clamp(NARROWEST, WIDTH)
         })
     }
 }
@@ -122,6 +122,8 @@ impl Write for Host {
         }
     }
 }
+
+const NARROWEST: usize = 60;
 
 pub(super) fn code_if(is_negative: bool) -> u8 {
     if is_negative { NEGATIVE } else { SUCCESS }

@@ -23,7 +23,7 @@ use crate::kind::{
     simulate_policy,
 };
 use crate::number::Decimal;
-use crate::report::{KindMeasurements, Report, Section, list, number};
+use crate::report::{KindMeasurements, Report, Section};
 use crate::simulation::sweep::{Comparing, Information, Whole};
 use crate::simulation::{Ending, Health, Progress, Settings};
 use crate::typed::load;
@@ -84,6 +84,10 @@ impl Rules for MultiresourceKind {
 
     fn traits(rule: &Contender, workload: &Fleet) -> (bool, Information) {
         (rule.preempts(), rule.information_about(workload))
+    }
+
+    fn is_analyzed_otherwise(file: &Artifact) -> bool {
+        as_analysed(file, &file.policy) != file.policy
     }
 
     fn fits(policy: &NamedPolicy<Self>, fleet: &Fleet) -> Result<(), String> {
@@ -203,31 +207,12 @@ impl Kind for MultiresourceKind {
             Ok(run)
         };
         let over_loads = OverLoads(workload.clone());
-        let mut output = compare_over_loads(workload, &over_loads, comparing, run, caller)?;
-        output.notes.extend(as_run(workload, comparing)?);
-        Ok(output)
+        compare_over_loads(workload, &over_loads, comparing, run, caller)
     }
 
     fn merge(workload: &Fleet, whole: &Whole) -> VerbResult<VerbOutput> {
         merge_over_loads(&OverLoads(workload.clone()), whole)
     }
-}
-
-/// Explains that the files have exact means for policies that differ from those that run.
-fn as_run(workload: &Fleet, comparing: &Comparing<'_>) -> VerbResult<Option<String>> {
-    let (names, changes) = (comparing.policies, comparing.changes);
-    let policies = NamedPolicy::<MultiresourceKind>::resolve_each(names, Some(workload), changes)?;
-    let analyzed = policies.iter().filter(|own| {
-        let artifact = own.claims_for(workload);
-        artifact.is_some_and(|artifact| as_analysed(artifact, &artifact.policy) != artifact.policy)
-    });
-    let names: Vec<&str> = analyzed.map(|own| &*own.name).collect();
-    Ok((!names.is_empty()).then(|| {
-        format!(
-            "The exact means in {} are for the policy as it is analyzed, without backfilling. The tables show the policy as it runs.",
-            list(&names)
-        )
-    }))
 }
 
 /// The arguments that are used to compare policies.
@@ -255,11 +240,9 @@ fn over_sizes(
     for (size, fleet) in Sizes::listed(sizes, workload)? {
         let load = OverLoads(fleet.clone()).own_load(comparing.settings.time)?;
         if load >= 1.0 {
-            let why = format!(
-                "With {size}, no policy is stable: the load is {}.",
-                number(load)
-            );
+            let why = format!("With {size}, no policy is stable: the load is {load:.4}.");
             report.warnings.push(why);
+            merged.negative = true;
             continue;
         }
         let comparing = Comparing {
@@ -268,11 +251,11 @@ fn over_sizes(
         };
         let own =
             MultiresourceKind::compare(&fleet, &comparing, &ComparisonArgs::default(), caller)?;
-        let summary = own.report.summary.into_iter();
-        report
-            .summary
-            .extend(summary.map(|own| format!("With {size}: {own}")));
+        let said = own.report.summary.iter();
+        let said = said.map(|own| format!("With {size}: {own}"));
+        report.summary.extend(said);
         report.warnings.extend(own.report.warnings);
+        // The sections are the means, the ratios, the response times and the waits.
         let mut sections = own.report.sections.into_iter();
         if let (Some(mut means), Some(mut waits)) = (sections.next(), sections.nth(2)) {
             waits.title = format!("Mean wait by type with {size}");
@@ -292,8 +275,12 @@ fn over_sizes(
         report.method = own.report.method;
         merged.notes.extend(own.notes);
         merged.negative |= own.negative;
-        merged.interrupted |= own.interrupted;
+        if own.interrupted {
+            merged.interrupted = true;
+            break;
+        }
     }
+    report.command.clone_from(&caller.command);
     Ok(merged)
 }
 

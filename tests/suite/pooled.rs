@@ -152,6 +152,11 @@ fn all_commands_support_a_fleet() {
     let sizes = "--policies BestEffortFIFO,StrictFIFO --events 2e5 --set";
     let table = stdout(&run_ok!("compare {workload} {sizes} big=2,3"));
     assert_contains(&table, "Mean wait by type with big=3");
+    assert_contains(&table, "wide [");
+    let one = crate::common::workload("server: {capacity: {cpu: 4}}", &job_type("web", 1, 1, 1));
+    let one = folder.write("one.yaml", &one);
+    let overloaded = run_expecting_code(1, &format!("compare {one} {sizes} cpu=1"));
+    assert_contains(&stdout(&overloaded), "With cpu=1, no policy is stable");
     run_err(&format!("compare {workload} {sizes} node"), "NAME=N,N");
 }
 

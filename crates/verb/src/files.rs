@@ -14,7 +14,7 @@ pub fn files<'a>(
     (read, written.into_iter().map(AsRef::as_ref).collect())
 }
 
-/// Options of a verb of all kinds that can contain the names of files.
+/// Arguments of several verbs that can contain the names of files.
 pub trait NamesFiles {
     /// Returns all files that are named.
     fn files(&self) -> Files<'_> {

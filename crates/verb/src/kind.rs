@@ -1,3 +1,4 @@
+use std::ffi::OsStr;
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
 
@@ -40,6 +41,12 @@ pub trait Rules: Copy + 'static {
     /// Returns `true` if the rule preempts jobs, and the information that it has about sizes.
     fn traits(_: &Self::Rule, _: &WorkloadOf<Self>) -> (bool, Information) {
         (false, Information::Means)
+    }
+
+    /// Returns `true` if the claims in the file are about a policy that differs from the one that
+    /// runs, because it could not be analyzed otherwise.
+    fn is_analyzed_otherwise(_: &Artifact<Self::Content>) -> bool {
+        false
     }
 
     /// Returns the reason as an error if a policy cannot be used on another workload than its own.
@@ -293,10 +300,8 @@ pub fn read_policy<K: Content>(
 ) -> Result<(Checked<K>, String), VerbError> {
     let file = Path::new(name);
     if !exists(file) {
-        if [".json", ".yaml", ".yml"]
-            .iter()
-            .any(|end| name.ends_with(end))
-        {
+        let extension = file.extension().and_then(OsStr::to_str);
+        if let Some("json" | "yaml" | "yml") = extension {
             return refuse(format!("there is no policy file {name}"));
         }
         return refuse(format!("there is no policy file {name}, and {unnamed}"));

@@ -82,6 +82,7 @@ pub fn compare_over_loads<K: Rules, W: Queueing>(
         run(&policies[n], workload, *is_highest, progress)
     };
     let note = for_another_load(&policies, workload, load, &header.loads);
+    let note = note.into_iter().chain(as_run(&policies, workload));
     let notify = |stage: SweepProgress<'_>| caller.notify(Notice::Comparing(stage));
     let comparison = sweep(header, comparing, scene, run, notify)?;
     let mut output = match comparing.share {
@@ -107,6 +108,19 @@ fn for_another_load<K: Rules>(
     (!names.is_empty()).then(|| {
         format!(
             "Made for load {load} only: {names}. For another load use `synth --load {other} …`."
+        )
+    })
+}
+
+fn as_run<K: Rules>(policies: &[NamedPolicy<K>], workload: &WorkloadOf<K>) -> Option<String> {
+    let analyzed = policies.iter().filter(|own| {
+        let claims = own.claims_for(workload);
+        claims.is_some_and(K::is_analyzed_otherwise)
+    });
+    let names = analyzed.map(|own| own.name.as_str()).join(", ");
+    (!names.is_empty()).then(|| {
+        format!(
+            "The exact means in {names} are for the policy as it is analyzed, without backfilling. The tables show the policy as it runs."
         )
     })
 }

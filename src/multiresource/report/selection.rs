@@ -54,6 +54,8 @@ pub(super) fn selected(chosen: &Chosen, stability: Stability) -> String {
 
 const CUT: &str = " The selection was cut short by the time limit or by an interrupt. This is the best policy that was found so far, and the result of another run may be different.";
 
+const SHOWN: usize = 6;
+
 pub(super) fn candidates(
     record: &ChoiceLog,
     unit: &str,
@@ -77,7 +79,7 @@ pub(super) fn candidates(
         Some(steady.mean / floor?.least - 1.0)
     };
     let candidates = record.candidates.iter();
-    let candidates = candidates.take(if in_full { usize::MAX } else { 6 });
+    let candidates = candidates.take(if in_full { usize::MAX } else { SHOWN });
     let mut section = table!("Candidates", candidates, own => {
         "policy" => &own.name,
         format!("{} [{unit}]", record.objective.label()) => value(own),
@@ -135,16 +137,11 @@ fn remark(record: &ChoiceLog) -> Option<String> {
             "The runs of the other policies were too short, so this selection is not reliable. For a better result, {raise}."
         )
     } else if !better.is_empty() {
-        let is_small = |own: &CandidateLog| {
-            !own.is_better()
-                || own
-                    .ratio
-                    .is_some_and(|own| own.mean > 1.0 - RELEVANT_DIFFERENCE)
-        };
-        let by = if others.iter().all(is_small) {
-            ", but by less than 1 %"
-        } else {
-            ""
+        let better_ones = others.iter().filter(|own| own.is_better());
+        let mut ratios = better_ones.filter_map(|own| own.ratio);
+        let by = match ratios.all(|own| own.mean > 1.0 - RELEVANT_DIFFERENCE) {
+            true => ", but by less than 1 %",
+            false => "",
         };
         format!("Significantly better{by}: {}.", list(&better))
     } else if COMMON_RULES.contains(&&**name) {

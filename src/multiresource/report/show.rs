@@ -7,6 +7,8 @@ use crate::multiresource::workload::Fleet;
 use crate::report::{Column, Report, Section, claims, counted, policy_report};
 use synth_verb::cells;
 
+const SHOWN: usize = 12;
+
 pub(crate) fn show(checked: &Checked) -> Report {
     let (artifact, fleet) = (checked.artifact(), checked.workload());
     let workload = fleet.envelope();
@@ -67,7 +69,7 @@ fn rates(artifact: &Artifact) -> Section {
     let mut section = Section::new("Switching rates, by schedule", ["from"]);
     let msr = artifact.policy.msr();
     let known = msr.and_then(|msr| Some((msr.switching_rate, msr.rates.as_ref()?)));
-    let Some((rate, rates)) = known.filter(|(_, rates)| rates.len() <= 12) else {
+    let Some((rate, rates)) = known.filter(|(_, rates)| rates.len() <= SHOWN) else {
         return section;
     };
     for (n, row) in rates.iter().enumerate() {

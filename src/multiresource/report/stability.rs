@@ -7,7 +7,7 @@ use crate::multiresource::policy::time_of_turns;
 use crate::multiresource::program::PROOF_GAP;
 use crate::multiresource::synthesis::{Upgrade, Upgrades};
 use crate::multiresource::workload::{Fleet, Workload};
-use crate::report::{Cell, Section, load, number};
+use crate::report::{Cell, Section, load, number, plural};
 use synth_verb::table;
 
 use super::unmet_by;
@@ -212,6 +212,9 @@ fn name(fleet: &Fleet, step: &Upgrade) -> String {
     match shape.map_or(1, |shape| shape.count()) {
         _ if fleet.is_one_server() => format!("{more} more {resource}"),
         1 => format!("{more} more {resource} on {}", step.shape),
-        count => format!("{more} more {resource} on each of {count} {}s", step.shape),
+        count => format!(
+            "{more} more {resource} on each of {count} {}",
+            plural(&step.shape)
+        ),
     }
 }

@@ -138,7 +138,7 @@ fn unclaimed(chosen: &Chosen) -> Vec<String> {
 
 fn conditions(workload: &Workload, synthesized: &Synthesis) -> String {
     let (artifact, unit) = (&synthesized.artifact, workload.time_unit());
-    let reasons = synthesized.out_of_reach.iter().take(3).join("; ");
+    let reasons = synthesized.out_of_reach.iter().take(MAX_REASONS).join("; ");
     let Some(mean) = artifact.find(Quantity::MeanResponse, Subject::of_type(None)) else {
         return format!("There is no claim about the mean: {reasons}.");
     };
@@ -178,6 +178,8 @@ fn conditions(workload: &Workload, synthesized: &Synthesis) -> String {
         number(mean.value)
     )
 }
+
+const MAX_REASONS: usize = 3;
 
 const AS_ANALYZED: &str = " for the policy as it is analyzed. The policy in the file also";
 const MEASURED: &str = ", which usually makes it faster; use `synth simulate` to measure it";

@@ -18,12 +18,13 @@ pub(super) fn promise(text: &str, workload: &Workload) -> Result<Guarantee, Stri
     let spaced = rest.replace('%', " % ").replace("<=", "<");
     let spaced = spaced.replace(['<', '≤'], " < ");
     let mut words: Vec<&str> = spaced.split_whitespace().collect();
-    // The notation of monitoring systems, such as `p95 wait < 6 h`.
-    let is_percentile = |word: &&&str| word.strip_prefix('p').is_some_and(is_number);
-    if let Some(percentile) = words.iter().take(2).position(|word| is_percentile(&word)) {
-        let percent = &words.remove(percentile)[1..];
-        let rest = words.split_off(words.len().min(1));
-        words.extend([percent, "%"].into_iter().chain(rest));
+    // Monitoring systems use the notation `p95 wait < 6 h`.
+    let is_number = |text: &str| text.parse::<f64>().is_ok();
+    let is_percentile = |word: &&str| word.strip_prefix('p').is_some_and(is_number);
+    if let Some(place) = words.iter().take(2).position(is_percentile) {
+        let percent = &words.remove(place)[1..];
+        let at = words.len().min(1);
+        words.splice(at..at, [percent, "%"]);
     }
     let [delay, percent, "%", "<", time, unit @ ..] = words.as_slice() else {
         return Err(form());
@@ -57,10 +58,6 @@ pub(super) fn promise(text: &str, workload: &Workload) -> Result<Guarantee, Stri
         within,
         written: unit.map_or(String::new(), |unit| format!("{digits} {unit}")),
     })
-}
-
-fn is_number(text: &str) -> bool {
-    text.parse::<f64>().is_ok()
 }
 
 /// Returns the value of a time unit, as a multiple of the time unit of the workload.

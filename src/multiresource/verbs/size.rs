@@ -17,7 +17,7 @@ use crate::multiresource::schedule::{size_step, steps};
 use crate::multiresource::synthesis::SynthesisLog;
 use crate::multiresource::workload::Fleet;
 use crate::number::Decimal;
-use crate::report::{Report, counted};
+use crate::report::{Report, plural};
 
 /// The maximum size to test, as a multiple of the first size that can sustain the load.
 const MOST: u64 = 16;
@@ -75,10 +75,11 @@ impl<'a> Sizes<'a> {
         let one = |size: &str| {
             let count = match sizes.amount {
                 None => size.parse().ok(),
+                // More than a multiple of the step carries no other sets of jobs.
                 Some((_, step)) => size
                     .parse()
                     .ok()
-                    .map(|size: f64| (size / step.value()).round() as u64),
+                    .map(|size: f64| (size / step.value() + 1e-9) as u64),
             };
             let count = count.filter(|count| *count > 0).ok_or_else(form)?;
             Ok((format!("{name}={size}"), sizes.of(count)?))
@@ -107,7 +108,8 @@ impl<'a> Sizes<'a> {
     fn words(&self, size: u64) -> String {
         match self.amount(size) {
             Some(amount) => format!("{amount} {}", self.name),
-            None => counted(size as f64, self.name),
+            None if size == 1 => format!("1 {}", self.name),
+            None => format!("{size} {}", plural(self.name)),
         }
     }
 

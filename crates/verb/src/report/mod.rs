@@ -18,7 +18,7 @@ pub use comparison::{KindMeasurements, Shares, comparison_report};
 pub use data::{Cell, Column, Numbers, Report, Section};
 pub use number::{
     below, change, counted, decimals, estimate, length, list, load, number, percent, percentage,
-    readable, readable_unit, span, within,
+    plural, readable, readable_unit, span, within,
 };
 pub use outcomes::{Outcomes, PolicyValues, QuantityColumn};
 pub use run::{classes, run_report, schedules, verdict_table};

@@ -98,6 +98,11 @@ pub fn change(ratio: f64) -> String {
     }
 }
 
+/// Returns the plural of a name that may already be one, such as `gpu-nodes`.
+pub fn plural(name: &str) -> String {
+    name.trim_end_matches('s').to_owned() + "s"
+}
+
 /// Formats a number of things, such as `one server` or `3 servers`.
 pub fn counted(count: f64, noun: &str) -> String {
     if count == 1.0 {

@@ -107,7 +107,7 @@ pub fn verdict_table<Q: Quantity>(
     let open = open.filter(|own| own.verdict == Verdict::NotEnoughEvidence);
     let open = open.count();
     if open > 0 {
-        section.notes.push(format!("Not enough evidence ({open} of {}): a longer run, for example with `--precision 0.3%`, has smaller intervals. If the claim itself has a large interval, use a larger value of `--work` to create the policy.", verdicts.len()));
+        section.notes.push(format!("Not enough evidence ({open} of {}): use a smaller value for --precision, and a larger one for --events. This does not help if the interval of the claim itself is large.", verdicts.len()));
     }
     let reasons = verdicts.iter().filter_map(|own| own.unexamined).counts();
     for (why, count) in reasons.into_iter().sorted() {

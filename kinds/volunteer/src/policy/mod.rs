@@ -17,7 +17,7 @@ pub use decide::{
 };
 pub(crate) use percentile::{History, UNKNOWN, ceiling, percentiles};
 
-use std::cmp::Reverse;
+use std::cmp::Ordering;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -99,12 +99,18 @@ pub(crate) fn enough_done(done: u32, jobs: u32) -> bool {
     done >= 10.max(jobs.div_ceil(20)) || done >= jobs
 }
 
-/// The sort key of a job in the array: first the end, then the retries (the largest first), then
-/// the number.
-#[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
+/// The sort key of a job in the array.
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Place {
     /// The end time of its batch, or the creation time plus the bound for a stream \[time\].
     pub end: f64,
-    pub retries: Reverse<u32>,
+    pub retries: u32,
     pub id: u64,
+}
+
+/// The order of the array: first the end, then the retries (the largest first), then the number.
+pub(crate) fn feed(a: &Place, b: &Place) -> Ordering {
+    let ends = a.end.total_cmp(&b.end);
+    let tries = b.retries.cmp(&a.retries);
+    ends.then(tries).then(a.id.cmp(&b.id))
 }

@@ -410,17 +410,13 @@ fn jobs_with_equal_keys_may_change_places() {
         request.jobs.reverse();
         assert_eq!(kinds(&request), straight);
     }
-    let place = |end: f64, retries, id| Place {
-        end,
-        retries: Reverse(retries),
-        id,
-    };
+    let place = |end: f64, retries, id| Place { end, retries, id };
     let mut order = [
         place(2.0, 0, 1),
         place(1.0, 0, 3),
         place(1.0, 0, 2),
         place(1.0, 4, 9),
     ];
-    order.sort_by(|a, b| a.partial_cmp(b).unwrap());
+    order.sort_by(feed);
     assert_eq!(order.map(|own| own.id), [9, 2, 3, 1]);
 }

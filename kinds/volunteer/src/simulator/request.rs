@@ -2,12 +2,12 @@
 //! its batch and on whether it has already been sent to this host, so that any other refusal holds
 //! for the whole batch.
 
-use std::cmp::{Ordering, Reverse};
-
 use super::engine::{Engine, Event, Rule};
 use super::host::Task;
 use super::store::Instance;
-use crate::policy::{Candidate, Decider, DispatchReason, Host, Place, UsableVersion, Verdict};
+use crate::policy::{
+    Candidate, Decider, DispatchReason, Host, Place, UsableVersion, Verdict, feed,
+};
 use crate::workload::{Batch, Processor, Quality};
 
 impl Engine<'_> {
@@ -50,13 +50,13 @@ impl Engine<'_> {
             };
             let place = Place {
                 end,
-                retries: first.map_or(Reverse(0), |own| own.0),
-                id: first.map_or(u64::MAX, |own| own.1),
+                retries: first.map_or(0, |(retries, ..)| retries.0),
+                id: first.map_or(u64::MAX, |(_, id, _)| *id),
             };
             (!state.prior, place)
         };
         let mut keyed: Vec<_> = self.active.iter().map(|b| (place(*b), *b)).collect();
-        keyed.sort_by(|(a, _), (b, _)| a.partial_cmp(b).unwrap_or(Ordering::Equal));
+        keyed.sort_by(|(a, _), (b, _)| a.0.cmp(&b.0).then_with(|| feed(&a.1, &b.1)));
         self.active = keyed.into_iter().map(|(_, b)| b).collect();
     }
 

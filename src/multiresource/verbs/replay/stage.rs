@@ -14,7 +14,6 @@ use crate::multiresource::replay::{
     visits,
 };
 use crate::multiresource::simulator::Contender;
-
 use crate::multiresource::verbs::resolve::check_same_types;
 use crate::multiresource::workload::Fleet;
 use crate::number::Decimal;

@@ -22,12 +22,10 @@ impl<M, C> Compared<'_, M, C> {
             [one] if order.len() == 1 => {
                 let names = self.comparison.names();
                 let unstable = names.filter(|name| self.comparison.unstable(name, at.load));
-                let unstable = unstable
-                    .map(|name| self.comparison.label(name))
-                    .collect_vec();
-                let others = match &*unstable {
+                let unstable = unstable.map(|name| self.comparison.label(name));
+                let others = match &*unstable.collect_vec() {
                     [] => String::new(),
-                    some => format!("; the queue grows without limit under {}", list(some)),
+                    some => format!("; the queue keeps growing under {}", list(some)),
                 };
                 return format!("At {place}, only {one} has a mean{others}.");
             }
@@ -52,7 +50,7 @@ impl<M, C> Compared<'_, M, C> {
         text
     }
 
-    /// Describes the type whose mean wait depends most on the policy, and the cost for all jobs.
+    /// Describes the type whose mean wait depends most on the policy. `None` if no type's does.
     pub(super) fn verdict(&self, at: &AtLoad) -> Option<String> {
         let runs = at.ranking.order.iter();
         let runs = runs.filter_map(|own| {
@@ -73,10 +71,8 @@ impl<M, C> Compared<'_, M, C> {
         });
         let (_, own, least, most) = types.max_by(|a, b| a.0.total_cmp(&b.0))?;
         let [least, most] = [least, most].map(|(name, wait)| {
-            format!(
-                "{} under {name}",
-                span((wait.mean, wait.half_width), self.unit)
-            )
+            let wait = span((wait.mean, wait.half_width), self.unit);
+            format!("{wait} under {name}")
         });
         Some(format!(
             "The choice matters most for {}: its mean wait is {least}, and {most}.",
@@ -107,9 +103,8 @@ impl<M, C> Compared<'_, M, C> {
                 .push(cells![name; chain!(waits, [Cell::from(run.mean_waiting)])]);
         }
         for (n, name) in types.iter().enumerate().take(TYPES) {
-            let values = runs
-                .iter()
-                .map(|(name, run)| (*name, run.types[n].mean_waiting));
+            let values = runs.iter();
+            let values = values.map(|(name, run)| (*name, run.types[n].mean_waiting));
             let title = format!("Mean wait of {name} [{}]", self.unit);
             section.figures.extend(self.bars(&title, values));
         }

@@ -26,12 +26,12 @@ pub struct Bar {
 
 /// Draws a bar for each of the first eight values, or returns `None` if there are none.
 pub fn bars(title: &str, bars: &[Bar]) -> Option<Figure> {
-    const ROW: f64 = 36.0;
+    const ROW: u32 = 36;
     let shown = &bars[..bars.len().min(MOST)];
     // Long intervals are cut off, so that they do not make the bars short.
-    let end = |bar: &Bar| {
-        bar.ends
-            .map_or(bar.value, |ends| ends[1].min(1.5 * bar.value))
+    let end = |bar: &Bar| match bar.ends {
+        Some([_, high]) => high.min(1.5 * bar.value),
+        None => bar.value,
     };
     let longest = shown.iter().map(end).fold(0.0, f64::max);
     if !(longest > 0.0 && longest.is_finite()) {
@@ -40,7 +40,7 @@ pub fn bars(title: &str, bars: &[Bar]) -> Option<Figure> {
     let scale = f64::from(WIDTH - 84) / longest;
     let mut body = String::new();
     for (n, bar) in shown.iter().enumerate() {
-        let top = ROW * n as f64;
+        let top = f64::from(ROW) * n as f64;
         let color = if bar.is_baseline { PLAIN } else { BAR };
         body += &text((2.0, top + 14.0), "start", &bar.label);
         body += &area(color, 0.85, [2.0, top + 19.0, scale * bar.value, 12.0]);
@@ -51,20 +51,18 @@ pub fn bars(title: &str, bars: &[Bar]) -> Option<Figure> {
         let at = (10.0 + scale * end(bar), top + 30.0);
         body += &text(at, "start", &number(bar.value));
     }
-    let described = shown
-        .iter()
-        .map(|bar| format!("{}: {}.", bar.label, number(bar.value)));
+    let described = shown.iter();
+    let described = described.map(|bar| format!("{}: {}.", bar.label, number(bar.value)));
     let more = bars.len() - shown.len();
     Some(Figure {
         title: title.into(),
         description: described.collect::<Vec<_>>().join(" "),
-        note: if more > 0 {
-            format!("{more} more are in the table.")
-        } else {
-            String::new()
+        note: match more {
+            0 => String::new(),
+            more => format!("{more} more are in the table."),
         },
         keys: Vec::new(),
-        picture: picture((WIDTH, 36 * shown.len() as u32 + 4), &body),
+        picture: picture((WIDTH, ROW * shown.len() as u32 + 4), &body),
     })
 }
 
@@ -87,13 +85,13 @@ pub fn waits(policies: &[(String, [f64; 2])]) -> Vec<Figure> {
     all.into_iter().filter_map(draw).collect()
 }
 
-/// The label of a row of a heat map, and its cells. Each cell has a ratio, the ratio that determines
+/// The label of a row of a heat map, and its cells. Each cell has a value, the ratio that determines
 /// its color (below 1 is good, and a factor of 4 is the strongest), and a label.
-type HeatRow = (String, Vec<(f64, f64, String)>);
+type HeatRow = (String, Vec<(String, f64, String)>);
 
-/// Draws a table of ratios.
+/// Draws a table where colors show which values are good.
 pub fn heat_map(title: &str, heads: &[&str], rows: &[HeatRow]) -> Option<Figure> {
-    const ROW: f64 = 48.0;
+    const ROW: u32 = 48;
     const LEFT: f64 = 122.0;
     let width = (f64::from(WIDTH) - LEFT) / heads.len().max(1) as f64;
     let mut body = String::new();
@@ -102,28 +100,28 @@ pub fn heat_map(title: &str, heads: &[&str], rows: &[HeatRow]) -> Option<Figure>
         body += &text((LEFT + width * (n as f64 + 0.5), 16.0), "middle", head);
     }
     for (n, (label, cells)) in rows.iter().enumerate() {
-        let top = 24.0 + ROW * n as f64;
+        let top = 24.0 + f64::from(ROW) * n as f64;
         body += &text((2.0, top + 28.0), "start", label);
-        for (k, (ratio, shade, cell)) in cells.iter().enumerate() {
+        for (k, (value, shade, cell)) in cells.iter().enumerate() {
             let left = LEFT + width * k as f64;
             let color = if *shade < 1.0 { GOOD } else { BAD };
             let strength = (shade.ln().abs() / 4_f64.ln()).clamp(0.0, 1.0);
-            let inside = [left + 1.0, top + 1.0, width - 2.0, ROW - 2.0];
+            let inside = [left + 1.0, top + 1.0, width - 2.0, f64::from(ROW) - 2.0];
             body += &area(color, 0.55 * strength, inside);
             let middle = left + 0.5 * width;
-            body += &text((middle, top + 20.0), "middle", &number(*ratio));
+            body += &text((middle, top + 20.0), "middle", value);
             body += &format!(
                 "<g font-size=\"{}\">{}</g>",
                 0.7 * LETTER,
                 text((middle, top + 38.0), "middle", cell)
             );
-            described += &format!("{label}, {cell}: {}. ", number(*ratio));
+            described += &format!("{label}, {cell}: {value}. ");
         }
     }
     (!rows.is_empty()).then(|| Figure {
         title: title.into(),
         description: described,
-        picture: picture((WIDTH, 48 * rows.len() as u32 + 26), &body),
+        picture: picture((WIDTH, ROW * rows.len() as u32 + 26), &body),
         ..Figure::default()
     })
 }

@@ -5,7 +5,7 @@ use crate::judge::{JudgedWindow, WaitSummary};
 use crate::verbs::{account_of, ends};
 use synth_traces::replay::{Interval, Log};
 use synth_verb::report::plot::{Bar, Figure, bars, heat_map};
-use synth_verb::report::{Report, Section, counted, length, percent};
+use synth_verb::report::{Report, Section, counted, length, number, percent};
 use synth_verb::table;
 
 pub(super) fn report(log: &Log, judged: &Judged, command: String) -> Report {
@@ -45,12 +45,8 @@ fn headline(judged: &Judged) -> String {
     let [now, selected] = [&judged.rules[0], &judged.rules[1]];
     let [own, other] = [selected, now].map(|row| row.outcome.mean_wait);
     let windows = counted(judged.windows.len() as f64, "window");
-    let waits = format!(
-        "{} instead of {} under {}",
-        length(own),
-        length(other),
-        now.rule
-    );
+    let [shown, before] = [own, other].map(length);
+    let waits = format!("{shown} instead of {before} under {}", now.rule);
     if own >= other {
         return format!(
             "For this log, it does not pay to select an order: over {windows}, the mean wait is {waits}. Keep {}.",
@@ -81,10 +77,8 @@ fn price(judged: &Judged) -> String {
     });
     let [now, selected] = [0, 1].map(|n| length(judged.rules[n].outcome.longest_wait));
     text += &format!("The longest wait is {selected} instead of {now}. ");
-    let losers = judged
-        .classes
-        .iter()
-        .filter(|own| own.chosen > own.now + NEGLIGIBLE);
+    let losers = judged.classes.iter();
+    let losers = losers.filter(|own| own.chosen > own.now + NEGLIGIBLE);
     let growth = |own: &&Class| own.chosen - own.now;
     text += &match losers.max_by(|a, b| growth(a).total_cmp(&growth(b))) {
         None => "No class of jobs waits more than a minute longer.".into(),
@@ -250,7 +244,9 @@ fn classes(judged: &Judged) -> Section {
         let cells = classes.iter();
         let cells = cells.map(|own| {
             let color = (own.chosen + NEGLIGIBLE) / (own.now + NEGLIGIBLE);
-            (own.chosen / own.now, color, range(own.size, length))
+            let ratio = ratio(own.chosen, own.now, None);
+            let shown = ratio.map_or("–".into(), |(ratio, _)| number(ratio));
+            (shown, color, range(own.size, length))
         });
         let share = <[f64; 2]>::from(shares.into_option().unwrap_or_default());
         (range(share, percent), cells.collect_vec())

@@ -16,7 +16,7 @@ use crate::typed::{count, share};
 
 /// Create a workload from a log
 ///
-/// The workload has job types, size distributions and arrival rates
+/// The job types, their sizes and their arrivals are those of the log
 #[derive(Args)]
 pub(crate) struct Arguments {
     /// The log, which may be gzipped (`-`: standard input)

@@ -128,7 +128,7 @@ pub struct SynthesisArgs {
 /// The options that are only used for the family msr.
 #[derive(Args, Clone, Default)]
 pub(crate) struct MsrArgs {
-    /// The switching rate α [1/time unit] [default: tuned]
+    /// Switch between the schedules at this rate α [default: tuned]
     ///
     /// This is the number of switches of the preemptive loop per time unit
     #[arg(long, value_name = "α", value_parser = positive, allow_negative_numbers = true, hide_short_help = true)]

@@ -1,5 +1,5 @@
 //! This module compares policies at several loads, on one or several machines, with a journal of
-//! the finished runs. A kind of workload implements [`Cells`].
+//! the finished runs. A kind of workload passes functions to [`sweep`].
 
 mod comparison;
 mod header;

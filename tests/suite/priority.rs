@@ -339,7 +339,9 @@ fn sets_and_resets_the_site_factor_of_waiting_jobs() {
         site.site_factor(&ids[0])
     };
     fs::write(&lua, &moving).unwrap();
-    assert!(moved() > area(10.0, 4.0) + 100);
+    site.cluster.wait("the job has waited for a second", || {
+        moved() > area(10.0, 4.0) + 100
+    });
     let changed = moving.replace("local PROMISE = 0", "local PROMISE = 1");
     fs::write(&lua, changed).unwrap();
     site.cluster.wait("the job has waited for too long", || {

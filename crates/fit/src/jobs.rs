@@ -51,7 +51,7 @@ impl<'a> Jobs<'a> {
     ) -> Result<Self, FitError> {
         let read = trace.jobs(|jobs| listener(&format!("reading: {jobs} jobs so far")))?;
         let mut all = read.ok_or(FitError::Interrupted)?;
-        all.retain(|job| !job.seen.is_early());
+        all.retain(|job| !job.seen.is_early() && job.seen != Observed::Pending);
         let first = all.first().map(|job| trace.begin().unwrap_or(job.submit));
         let mut of_vector: Vec<Vec<u32>> = Vec::new();
         for (n, job) in (0..).zip(&mut all) {

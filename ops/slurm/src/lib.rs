@@ -1,6 +1,6 @@
 //! This crate contains everything that is specific to Slurm: its [`commands`], its
 //! [`configuration`], a model of its schedulers as a [`rule`] for replays and simulations, and an
-//! [`order`] of the queue that Slurm applies by itself.
+//! [`order`] of the queue that Slurm applies by itself. The verbs that read logs use [`SiteArgs`].
 //!
 //! In the example, the site factor of a job is reduced by 600 if its limit is ten times as long.
 //!
@@ -21,6 +21,9 @@ pub mod commands;
 pub mod configuration;
 pub mod order;
 pub mod rule;
+mod site_log;
+
+pub use site_log::{SiteArgs, SiteLog, SiteLogError, SiteSource, is_live};
 
 /// Declares a struct for each template file. Its fields are the values used in the template.
 #[macro_export]

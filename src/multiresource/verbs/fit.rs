@@ -11,8 +11,9 @@ use crate::multiresource::fit::{self, FitOptions, FittedArrivals};
 use crate::multiresource::report;
 use crate::multiresource::verbs::replay::places;
 use crate::multiresource::workload::Fleet;
-use crate::trace::{self, Servers, Source, Trace};
+use crate::trace::{self, Servers, Trace};
 use crate::typed::{count, share};
+use synth_slurm::SiteArgs;
 
 /// Create a workload from a log
 ///
@@ -54,21 +55,21 @@ pub(crate) struct Arguments {
     since: Option<PathBuf>,
 
     #[command(flatten)]
-    reading: trace::ReadArgs,
+    site: SiteArgs,
 }
 
 impl RunVerb for Arguments {
     fn files(&self) -> Files<'_> {
-        let read = [&self.trace].into_iter().chain(&self.since);
+        let read = self.site.files(&self.trace).chain(self.since.as_deref());
         files(read, self.output.iter().chain(&self.report))
     }
 
     fn run(&self, caller: &mut Caller<'_>) -> VerbResult<VerbOutput> {
-        let source = Source::named(&self.trace);
         caller.notify(Notice::Doing("reading the log"));
+        let opened = self.site.open(&self.trace, &mut caller.doing())?;
+        let (source, mut reading) = (opened.source, opened.options);
         let policy = self.since.as_ref().map(|file| policy_of(file, caller));
         let policy = policy.transpose()?;
-        let mut reading = self.reading.options()?;
         let servers = reading.servers;
         reading.servers = servers.or(policy.as_ref().map(Servers::from));
         let since = policy.map(|fleet| types_of(&fleet, &reading)).transpose()?;
@@ -81,6 +82,7 @@ impl RunVerb for Arguments {
             kept_types: since,
         };
         let mut trace = Trace::open(&source, &reading)?;
+        trace.account.remarks.splice(0..0, opened.remarks);
         let fit = fit::fit(&mut trace, &options, &mut listener(caller))?;
         let fit = fit::predict(fit, &mut listener(caller))?;
         let mut documents = Vec::new();

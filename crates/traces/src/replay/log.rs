@@ -45,6 +45,15 @@ impl ReplayJob {
         }
     }
 
+    /// Returns the wait that could be observed, for a wait in the same unit as the `known` wait in the
+    /// log: for a job that was still waiting at the end of the log, its wait up to then.
+    pub fn observed_wait(&self, wait: f64, known: f64) -> f64 {
+        match self.seen {
+            Observed::Pending => wait.min(known),
+            _ => wait,
+        }
+    }
+
     /// Returns the limit of the job \[ticks\], which is infinite if it was submitted without one.
     pub fn own_limit(&self) -> f64 {
         let has_none = self.promised.is_infinite();
@@ -203,10 +212,11 @@ impl Log {
         self.jobs.last().map_or(1.0, |job| job.submit.max(1.0))
     }
 
-    /// Returns `Σ size · demand` over all arriving jobs, by resource (R) \[ticks × amount\].
+    /// Returns `Σ size · demand` over all arriving jobs that have started, by resource (R) \[ticks × amount\].
     pub fn work(&self) -> Vec<f64> {
         let mut sizes = vec![0.0; self.vectors.len()];
-        for job in self.arrivals() {
+        let arrivals = self.arrivals().iter();
+        for job in arrivals.filter(|job| job.seen != Observed::Pending) {
             sizes[job.kind as usize] += job.size * f64::from(self.nodes[job.kind as usize]);
         }
         let pairs = || self.vectors.iter().zip(&sizes);

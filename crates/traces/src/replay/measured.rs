@@ -131,7 +131,7 @@ pub fn visits<'a>(
     let starts_known = if replayed.runs_through { 0.0 } else { f64::NAN };
     let visit = move |(n, (job, end)): (usize, (&ReplayJob, &f64))| {
         let (submit, held) = (clock.submit(job.submit), scene.held(n));
-        let wait = end - submit - held;
+        let wait = job.observed_wait(end - submit - held, clock.submit(job.waited));
         Visit {
             submit: seconds(submit),
             start: seconds(end - held) + starts_known,

@@ -45,9 +45,9 @@ reasons! {
     NeverRan: "never ran", LEFT_OUT, "";
     /// The job took less than a tick: it is counted as one tick.
     LessThanATick: "took less than a tick", "counted as one tick", "";
-    /// The job failed, was killed or canceled after its start, and `--only status=completed` was
+    /// The job failed, was killed or canceled after its start, and `--read status=completed` was
     /// given: left out.
-    NotCompleted: "did not complete", LEFT_OUT, "--only";
+    NotCompleted: "did not complete", LEFT_OUT, "--read status";
     /// The line is one of several executions of a job that is counted by another line: left out.
     Partial: "partial executions", LEFT_OUT, "";
     /// The job does not request any resources: left out.
@@ -67,8 +67,9 @@ reasons! {
     Spread: "number of servers unknown, or unequal parts", "on the fewest servers with equal parts", "";
     /// The job ended before the beginning of the log, or was submitted after `--to`: left out.
     OutsideSpan: "outside the span", LEFT_OUT, "--from, --to";
-    /// The job is not of the partition or user selected with `--only`: left out.
-    Others: "of other partitions or users", LEFT_OUT, "--only";
+    /// The job is not of the partition or user selected with `--partition` or `--user`: left
+    /// out.
+    Others: "of other partitions or users", LEFT_OUT, "--partition, --user";
     /// The job was submitted before the one in the previous line: the jobs are sorted.
     Unsorted: "submitted before the previous line", "sorted", "";
     /// The job has no limit: its size is used as the limit.
@@ -83,6 +84,8 @@ reasons! {
     MoreText: "text after the last field", "ignored", "";
     /// The job was still running at the end of the trace.
     Censored: "still running at the end", "size partly known; not replayed", "--read";
+    /// The job was still waiting at the end of the trace, although it was eligible.
+    Pending: "still waiting at the end", "wait counted up to the end", "";
     /// The job was already running or waiting at the beginning of the log.
     Initial: "present before the start", "not an arrival; replayed from the start", "--from";
     /// The local clock was changed by an hour during the run: the times are used as recorded.

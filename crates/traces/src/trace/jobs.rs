@@ -123,7 +123,9 @@ impl Trace {
             match self.reader.read((rows, &mut self.demand, account)) {
                 Ok(None) => {}
                 Ok(Some(mut job)) => {
-                    self.last = self.last.max(job.last());
+                    if job.seen != Observed::Pending {
+                        self.last = self.last.max(job.last());
+                    }
                     if !self.is_latest(&mut job, jobs) {
                         continue;
                     }
@@ -143,6 +145,9 @@ impl Trace {
             return Ok(self.reader.left(&mut self.demand, &mut self.account));
         };
         (self.demand, self.account.supposed) = (demand, supposed);
+        if job.seen == Observed::Pending {
+            return Ok(Some(job.waiting_until(self.last)));
+        }
         let size = self.last - job.begun();
         let seen = Observed::Censored;
         Ok(Some(RawJob { size, seen, ..job }))
@@ -315,13 +320,15 @@ impl Trace {
     }
 
     fn is_selected(&self, raw: &RawJob) -> bool {
-        let partition = |name: &String| {
-            let class = self.account.classes.get(raw.class as usize);
-            class.is_some_and(|own| own.partition.split(',').any(|own| own == name))
-        };
-        let user = |name: &String| self.account.users.get(&raw.user) == Some(name);
-        self.options.partition.as_ref().is_none_or(partition)
-            && self.options.user.as_ref().is_none_or(user)
+        let ReadOptions {
+            partitions, users, ..
+        } = &self.options;
+        let is_in = |names: &[String], own: &str| names.iter().any(|name| name == own);
+        let class = self.account.classes.get(raw.class as usize);
+        let mut own = class.iter().flat_map(|own| own.partition.split(','));
+        let user = self.account.users.get(&raw.user);
+        (partitions.is_empty() || own.any(|own| is_in(partitions, own)))
+            && (users.is_empty() || user.is_some_and(|own| is_in(users, own)))
     }
 
     fn takes_part(&mut self, job: TraceJob) -> Result<Option<TraceJob>, TraceError> {
@@ -348,6 +355,9 @@ impl Trace {
             self.gap.note(self.arrivals, job.submit, job.line);
             self.arrivals += 1;
         }
+        if job.seen == Observed::Pending {
+            self.account.note(Reason::Pending, job.line, work);
+        }
         if job.seen == Observed::Censored {
             self.account.note(Reason::Censored, job.line, work);
             if self.options.censored_end {
@@ -363,10 +373,13 @@ impl Trace {
         let per_second = self.tick.per_second() as f64;
         let first = first as f64 / per_second;
         let why = "its times are not dates: give --from and --to as durations after the first job, such as 120d";
-        let at = |edge: TraceEdge| match edge {
+        let at = |edge: TraceEdge| {
+            match edge {
             TraceEdge::After(time) => Ok((first + time) * per_second),
             TraceEdge::At(at) if first > FIRST_DATE => Ok(at * per_second),
             TraceEdge::At(_) => Err(self.rows.wrong(why)),
+            TraceEdge::Ago(_) => Err(self.rows.wrong("times before now apply to jobs that are read from Slurm, with `slurm` instead of a log: give a date, or a time after the first job")),
+        }
         };
         edge.map(at).transpose()
     }

@@ -47,10 +47,10 @@ pub struct ReadOptions {
     pub from: Option<TraceEdge>,
     /// The end of the log.
     pub to: Option<TraceEdge>,
-    /// If set, only the jobs of this partition are used.
-    pub partition: Option<String>,
-    /// If set, only the jobs of this user are used.
-    pub user: Option<String>,
+    /// Only the jobs of these partitions are used, or all jobs if there are none.
+    pub partitions: Vec<String>,
+    /// Only the jobs of these users are used, or all jobs if there are none.
+    pub users: Vec<String>,
     /// Whether only completed jobs are used.
     pub completed_only: bool,
     /// Whether jobs are truncated at their limit; otherwise, the limit is raised.
@@ -66,6 +66,8 @@ pub struct ReadOptions {
 pub enum TraceEdge {
     /// The time after the first job \[s\].
     After(f64),
+    /// The time before now \[s\], for jobs that are read from a scheduler.
+    Ago(f64),
     /// The time of the clock that is used in the log \[s since 1970\].
     At(f64),
 }
@@ -108,6 +110,9 @@ pub enum Observed {
     Whole,
     /// The job was still running at the end of the trace.
     Censored,
+    /// The job was still waiting at the end of the trace. Its limit is used as its size, and its wait
+    /// is known up to that time.
+    Pending,
     /// The job was running when the trace began. It starts then with the remaining size and limit.
     Initial,
     /// The job was waiting when the trace began. It is submitted at this time with its full size.

@@ -35,16 +35,17 @@ pub struct ReadArgs {
     /// unit.limit=min for one column, and amounts=total or per-node if the amounts of a job on
     /// several servers are those of all of them together or of each. With past-limit=kill, jobs
     /// end at their limits, otherwise the limits are raised. With censored=end, jobs that were
-    /// still running at the end of the log are treated as if they had ended then. With faults=5%,
-    /// up to this share of the lines can have faults, up to this share of the work can be in jobs
-    /// that are larger than any server, and both are left out (default 1 %)
+    /// still running at the end of the log are treated as if they had ended then. With
+    /// status=completed, jobs that failed or were canceled are left out. With faults=5%, up to this
+    /// share of the lines can have faults, up to this share of the work can be in jobs that are
+    /// larger than any server, and both are left out (default 1 %)
     #[arg(long, value_name = "KEY=VALUE,…", requires = "trace", value_delimiter = ',', value_parser = pair)]
     read: Vec<(String, String)>,
 
     /// The beginning: a date, or a time after the first job
     ///
     /// A date is 2026-10-01 or 2026-10-01T12:00, by the log's own clock. A time is 120d, or a
-    /// number of seconds. Jobs running or waiting then are the initial state [default: the first
+    /// number of seconds. If the log is `slurm`, it may be now-6w (six weeks before now). Jobs running or waiting then are the initial state [default: the first
     /// job, or the time from which the rows are complete, as in the output of sacct -S]
     #[arg(long, value_name = "WHEN", requires = "trace", value_parser = edge)]
     from: Option<TraceEdge>,
@@ -55,9 +56,15 @@ pub struct ReadArgs {
     #[arg(long, value_name = "WHEN", requires = "trace", value_parser = edge)]
     to: Option<TraceEdge>,
 
-    /// Only the jobs of a partition=NAME or user=NAME, or status=completed
-    #[arg(long, value_name = "KEY=VALUE,…", requires = "trace", value_delimiter = ',', value_parser = pair)]
-    only: Vec<(String, String)>,
+    /// Only the jobs of these partitions
+    ///
+    /// With a configuration of Slurm, only the nodes of these partitions are used
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
+    pub partition: Vec<String>,
+
+    /// Only the jobs of these users
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
+    pub user: Vec<String>,
 }
 
 impl ReadArgs {
@@ -68,6 +75,8 @@ impl ReadArgs {
             columns: self.columns.clone(),
             from: self.from,
             to: self.to,
+            partitions: self.partition.clone(),
+            users: self.user.clone(),
             ..ReadOptions::default()
         };
         for (key, value) in &self.read {
@@ -91,22 +100,11 @@ impl ReadArgs {
                 ("past-limit", "kill") => options.kill = true,
                 ("censored", "end") => options.censored_end = true,
                 ("faults", typed) => options.faults = Some(share(typed)?),
-                _ => {
-                    return Err(format!(
-                        "--read {key}={value}: expected format=…, unit=…, unit.COLUMN=…, amounts=total or per-node, past-limit=raise or kill, censored=part or end, or faults=SHARE"
-                    ));
-                }
-            }
-        }
-        for (key, value) in &self.only {
-            match (&**key, &**value) {
-                ("partition", name) => options.partition = Some(name.to_owned()),
-                ("user", name) => options.user = Some(name.to_owned()),
                 ("status", "started") => {}
                 ("status", "completed") => options.completed_only = true,
                 _ => {
                     return Err(format!(
-                        "--only {key}={value}: expected partition=NAME, user=NAME, or status=started or completed"
+                        "--read {key}={value}: expected format=…, unit=…, unit.COLUMN=…, amounts=total or per-node, past-limit=raise or kill, censored=part or end, status=started or completed, or faults=SHARE"
                     ));
                 }
             }
@@ -117,6 +115,9 @@ impl ReadArgs {
 
 /// Parses a date, or a time after the first job, in seconds if it has no unit and cannot be a date.
 pub(super) fn edge(text: &str) -> Result<TraceEdge, String> {
+    if let Some(before) = text.strip_prefix("now-") {
+        return ago(before).map(TraceEdge::Ago);
+    }
     let at = match text.parse().ok().and_then(stamp) {
         Some((_, "YYYYMMDD" | "YYYYMMDDhh")) => {
             return Err(format!(
@@ -132,6 +133,16 @@ pub(super) fn edge(text: &str) -> Result<TraceEdge, String> {
     let after = time(text).map(TraceEdge::After);
     after.map_err(|why| format!("{why}, nor a date such as 2026-10-01"))
 }
+
+/// Parses a time before now, where `w` is a week.
+fn ago(text: &str) -> Result<f64, String> {
+    match text.strip_suffix('w').map(str::parse::<f64>) {
+        Some(Ok(weeks)) if weeks > 0.0 && weeks.is_finite() => Ok(weeks * WEEK),
+        _ => time(text),
+    }
+}
+
+const WEEK: f64 = 7.0 * 86_400.0;
 
 fn servers(text: &str) -> Result<Servers, String> {
     if !text.contains('=') && Path::new(text).is_file() {

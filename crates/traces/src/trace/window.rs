@@ -63,7 +63,8 @@ pub(super) struct Activity {
 impl Activity {
     pub(super) fn note(&mut self, raw: &RawJob) {
         let ran = || (raw.size >= 0).then(|| raw.last());
-        let is_open = raw.is_open || raw.seen == Observed::Censored;
+        let runs = raw.is_open && raw.seen != Observed::Pending;
+        let is_open = runs || raw.seen == Observed::Censored;
         let end = raw.end.or_else(ran).map(|end| end.max(raw.submit));
         if self.rows.len() < MAX_ROWS && (end.is_some() || is_open) {
             let end = end.filter(|_| !is_open);

@@ -96,6 +96,7 @@ pub(super) fn served<'a>(
     places.map(move |n| {
         let job = &scene.jobs[n];
         let wait = ends[n] - clock.submit(job.submit) - clock.size(job.size);
+        let wait = job.observed_wait(wait, clock.submit(job.waited));
         let wait = clock.ticks(wait.max(0.0));
         (wait / per_second, job.size / per_second)
     })

@@ -25,7 +25,7 @@ use twin::Configuration;
 
 use crate::judge::WaitSummary;
 use synth_slurm::configuration::SlurmSite;
-use synth_slurm::rule::facts;
+use synth_slurm::rule::Facts;
 use synth_traces::replay::{Blocks, DemandKinds, Interval, Log, ReplayJob, early};
 
 /// The advice, and the data that it is based on. All times are in seconds.
@@ -157,13 +157,12 @@ const USERS: usize = 6;
 
 /// Returns advice based on a log of jobs, or an error if it is too short or if interrupted.
 pub fn advise(
-    log: &Log,
-    site: &SlurmSite,
+    (log, site, facts): (&Log, &SlurmSite, Vec<Facts>),
     longest: Option<f64>,
     interrupt: &AtomicBool,
     listener: &mut dyn FnMut(&str),
 ) -> Result<Advice, String> {
-    let advising = Advising::new(log, site, interrupt)?;
+    let advising = Advising::new(log, site, facts, interrupt)?;
     let candidates = changes::candidates(site, log);
     listener("changes one by one");
     let waits = |changes: &[SiteChange]| -> Result<Vec<Runs>, String> {
@@ -201,7 +200,7 @@ pub fn advise(
         tried,
         purchases,
         assumed: site.assumed.clone(),
-        remarks: advising.remarks.clone(),
+        remarks: log.account.remarks.clone(),
         longest,
         seed: SEED,
     };
@@ -220,7 +219,6 @@ struct Advising<'a> {
     early: usize,
     first: usize,
     classes: Vec<String>,
-    remarks: Vec<String>,
     interrupt: &'a AtomicBool,
 }
 
@@ -230,7 +228,12 @@ const FEWEST: usize = 50;
 pub(crate) const SEED: u64 = 1;
 
 impl<'a> Advising<'a> {
-    fn new(log: &'a Log, site: &SlurmSite, interrupt: &'a AtomicBool) -> Result<Self, String> {
+    fn new(
+        log: &'a Log,
+        site: &SlurmSite,
+        facts: Vec<Facts>,
+        interrupt: &'a AtomicBool,
+    ) -> Result<Self, String> {
         let cut = PAST * log.span();
         let is_past = |job: &ReplayJob| job.seen.is_early() || job.submit < cut;
         let first = log.jobs.partition_point(is_past);
@@ -242,11 +245,9 @@ impl<'a> Advising<'a> {
                 "the log contains {past} jobs in the first half of its time span and {left} in the second half, but at least {FEWEST} are required in each of them; export the jobs of more weeks{warnings}"
             ));
         }
-        let (facts, notes) = facts(site, log);
         let mut site = site.clone();
         // The usage already includes the jobs in the log, because it was exported later.
         site.associations.iter_mut().for_each(|own| own.usage = 0.0);
-        let remarks = site.remarks.iter().cloned().chain(notes).collect();
         let setting = Configuration {
             site,
             facts,
@@ -262,7 +263,6 @@ impl<'a> Advising<'a> {
             early,
             first,
             classes: classes(log),
-            remarks,
             interrupt,
         })
     }

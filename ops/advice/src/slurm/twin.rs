@@ -41,7 +41,8 @@ impl Configuration {
             let mut walk = Walk::new(&state, rule);
             walk.finish().map_err(|why| why.to_string())?;
             let wait = |(job, end): (&ReplayJob, &f64)| {
-                (end - job.submit - job.size).max(0.0) / per_second
+                let wait = (end - job.submit - job.size).max(0.0);
+                job.observed_wait(wait, job.waited) / per_second
             };
             Ok(log.jobs.iter().zip(walk.ends()).map(wait).collect())
         };

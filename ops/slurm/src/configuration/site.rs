@@ -1,5 +1,7 @@
 use std::collections::HashMap;
 
+use itertools::Itertools as _;
+
 /// The configuration of a cluster, with the defaults of Slurm 22.05 (slurm.conf(5), sacctmgr(1)).
 /// Times are in seconds, and memory is in MiB.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -43,6 +45,32 @@ impl Tres {
         self.0.retain(|own| own.0 != name);
         let own = amount.map(|amount| (name.to_owned(), amount));
         self.0.extend(own);
+    }
+}
+
+impl SlurmSite {
+    /// Returns the site with only some of its partitions, and their nodes. Returns the names of all
+    /// partitions if one of them does not exist.
+    pub fn with_partitions(mut self, names: &[String]) -> Result<Self, String> {
+        let is_known = |name: &String| self.partitions.iter().any(|own| own.name == *name);
+        if let Some(unknown) = names.iter().find(|name| !is_known(name)) {
+            let known = self.partitions.iter().map(|own| &own.name).join(", ");
+            return Err(format!(
+                "--partition {unknown}: the configuration has no such partition; it has {known}"
+            ));
+        }
+        self.partitions.retain(|own| names.contains(&own.name));
+        let mut places = vec![None; self.nodes.len()];
+        let used = self.partitions.iter().flat_map(|own| &own.nodes);
+        for (place, n) in used.copied().sorted().dedup().enumerate() {
+            places[n] = Some(place);
+        }
+        let mut is_used = places.iter().map(Option::is_some);
+        self.nodes.retain(|_| is_used.next() == Some(true));
+        for partition in &mut self.partitions {
+            partition.nodes = partition.nodes.iter().filter_map(|n| places[*n]).collect();
+        }
+        Ok(self)
     }
 }
 

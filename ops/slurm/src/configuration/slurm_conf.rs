@@ -109,7 +109,12 @@ impl Conf {
         let cluster = self.options.text(&["ClusterName"]).unwrap_or_default();
         let other = other.trim_matches('"').replace("%c", cluster);
         let folder = Path::new(&*place.file).parent().unwrap_or(Path::new(""));
-        let path = folder.join(&other);
+        // A copy of a configuration in one folder still contains the paths of the original files.
+        let copy = Path::new(&other).file_name().map(|name| folder.join(name));
+        let original = folder.join(&other);
+        let is_inside = original.starts_with(folder) && original.is_file();
+        let path = copy.filter(|copy| !is_inside && copy.is_file());
+        let path = path.unwrap_or(original);
         let name = path.display();
         if self.within.contains(&path) {
             let why = format!("Include {other}: {name} includes itself: remove the line");
@@ -117,7 +122,8 @@ impl Conf {
         }
         let bytes = std::fs::read(&path).map_err(|why| {
             place.wrong(format!(
-                "Include {other}: cannot read {name}: {why}: copy it there, or provide the output of `scontrol show config`"
+                "Include {other}: cannot read {name}: {why}: copy it to the folder of {}, or provide the output of `scontrol show config`",
+                place.file
             ))
         })?;
         self.within.push(path.clone());

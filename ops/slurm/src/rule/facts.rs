@@ -6,7 +6,7 @@ use crate::configuration::{Association, SlurmSite, factor};
 use itertools::Itertools as _;
 use synth_core::document::name_hash;
 use synth_traces::replay::{Log, ReplayJob};
-use synth_traces::trace::{Destination, Observed, Reason};
+use synth_traces::trace::{Destination, Observed, Reason, TraceFormat};
 
 /// The partition, owner and QOS of a job.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -33,6 +33,7 @@ pub fn clock_of(log: &Log) -> f64 {
 /// that could never start from the log. Returns a remark about these jobs, or an error if no jobs
 /// remain.
 pub fn prepare(site: &mut SlurmSite, log: &mut Log) -> Result<Option<String>, String> {
+    check_cluster(site, log)?;
     assume(site, log);
     let kept = log.jobs.len();
     let above = jobs_above_limits(site, log);
@@ -66,6 +67,31 @@ pub fn prepare(site: &mut SlurmSite, log: &mut Log) -> Result<Option<String>, St
         _ if has_none => Err(format!("no jobs remain to replay: {remark}")),
         _ => Ok(Some(remark)),
     }
+}
+
+/// The maximum share of jobs in partitions that are not in the configuration.
+const MOST_UNKNOWN: f64 = 0.05;
+
+/// Returns an error if many jobs are from partitions that the configuration does not have.
+fn check_cluster(site: &SlurmSite, log: &Log) -> Result<(), String> {
+    let classes = &log.account.classes;
+    let jobs = log.jobs.iter();
+    let names = jobs.filter_map(|job| Some(&*classes.get(job.class as usize)?.partition));
+    let is_unknown = |names: &&str| {
+        let mut names = names.split(',');
+        names.all(|name| !name.is_empty() && site.partition(name).is_none())
+    };
+    let unknown = names.filter(is_unknown).counts();
+    let jobs = unknown.values().sum::<usize>();
+    if log.format != TraceFormat::Sacct || jobs as f64 <= MOST_UNKNOWN * log.jobs.len() as f64 {
+        return Ok(());
+    }
+    let names = unknown.keys().sorted().take(MOST_LIMITS).join(", ");
+    let known = site.partitions.iter().map(|own| &own.name).join(", ");
+    Err(format!(
+        "{jobs} of {} jobs were sent to partitions that the configuration does not have ({names}; it has {known}), so it is probably that of another cluster: give the configuration that the jobs ran under, or use --partition to select jobs",
+        log.jobs.len()
+    ))
 }
 
 const MOST_LIMITS: usize = 8;

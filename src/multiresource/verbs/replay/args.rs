@@ -5,8 +5,8 @@ use clap::{Args, ValueEnum};
 use crate::multiresource::replay::{Speed, Window};
 use crate::number::Decimal;
 use crate::number::quantity::explained;
-use crate::trace::ReadArgs;
 use crate::typed::fraction;
+use synth_slurm::SiteArgs;
 
 /// Replay a log under other policies, with the same jobs and times
 #[derive(Args)]
@@ -51,13 +51,6 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "PART", value_parser = Window::parse)]
     pub measure: Option<Window>,
 
-    /// The configuration of the site, for the rule slurm
-    ///
-    /// This is the path to the slurm.conf, or to a directory with the output of the commands that
-    /// are listed by `synth advise --help`. The nodes are used as the servers
-    #[arg(long, value_name = "FILE|DIR")]
-    pub slurm: Option<PathBuf>,
-
     /// The seed for all random numbers
     #[arg(long, default_value = "1")]
     pub seed: u64,
@@ -81,7 +74,7 @@ pub(crate) struct Arguments {
     pub html: Option<PathBuf>,
 
     #[command(flatten)]
-    pub(super) reading: ReadArgs,
+    pub(super) site: SiteArgs,
 }
 
 pub(crate) fn start_latency(text: &str) -> Result<Decimal, String> {

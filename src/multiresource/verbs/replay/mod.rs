@@ -27,7 +27,7 @@ use stage::ReplayPlan;
 impl RunVerb for Arguments {
     fn files(&self) -> Files<'_> {
         let policies = self.policies.iter().map(Path::new);
-        let read = policies.chain([&*self.file]);
+        let read = policies.chain(self.site.files(&self.file));
         let read = read.chain(self.workload.as_deref());
         let written = [&self.output, &self.csv, &self.html, &self.jobs];
         files(read, written.into_iter().flatten())

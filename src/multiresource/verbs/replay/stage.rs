@@ -17,9 +17,10 @@ use crate::multiresource::simulator::Contender;
 use crate::multiresource::verbs::resolve::check_same_types;
 use crate::multiresource::workload::Fleet;
 use crate::number::Decimal;
-use crate::trace::{Servers, Source};
-use synth_slurm::configuration::{SlurmSite, of_path};
-use synth_slurm::rule::{Facts, SlurmRule, clock_of, facts, prepare};
+use crate::trace::Servers;
+use synth_slurm::SiteLog;
+use synth_slurm::configuration::SlurmSite;
+use synth_slurm::rule::{Facts, SlurmRule, clock_of};
 
 pub(super) struct ReplayPlan<'a> {
     args: &'a Arguments,
@@ -51,33 +52,20 @@ impl<'a> ReplayPlan<'a> {
             check_same_types(&policy, &mut fleet)?;
             policies.push(policy);
         }
-        let mut options = args.reading.options()?;
-        let site = args.slurm.as_deref().map(of_path).transpose()?;
-        if site.is_some() && options.servers.is_some() {
-            return refuse(
-                "if `--slurm` is used, the servers are the nodes of the site, so `--capacity` and `--servers` cannot be used",
-            );
-        }
-        let servers = site.as_ref().map(|site| site.servers().0);
-        options.servers = options
-            .servers
-            .or(servers)
-            .or(fleet.as_ref().map(Servers::from));
         let interrupt = Arc::clone(&caller.interrupt);
         let listener = &mut caller.doing();
-        let (mut log, file) = Log::of_source(&Source::named(&args.file), &options, listener)?;
-        let site = match site {
-            None => None,
-            Some(mut site) => {
-                let out = prepare(&mut site, &mut log)?;
-                let (facts, notes) = facts(&site, &log);
-                let remarks = site.remarks.iter().chain(&out).chain(&notes);
-                log.account.remarks.extend(remarks.cloned());
-                let lines = log.jobs.iter().map(|job| job.line);
-                let facts = lines.zip(facts).collect();
-                Some((Arc::new(site), facts))
-            }
-        };
+        let mut source = args.site.open(&args.file, listener)?;
+        let servers = &mut source.options.servers;
+        *servers = servers.take().or(fleet.as_ref().map(Servers::from));
+        let SiteLog {
+            mut log,
+            name: file,
+            site,
+        } = source.read(listener)?;
+        let site = site.map(|(site, facts)| {
+            let lines = log.jobs.iter().map(|job| job.line);
+            (Arc::new(site), lines.zip(facts).collect())
+        });
         let latency = args.start_latency.unwrap_or(Decimal::ZERO);
         let second = log.tick.per_second();
         let parts = ExactDuration::of_seconds(latency, second).ok_or_else(|| {

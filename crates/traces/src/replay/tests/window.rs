@@ -171,7 +171,7 @@ fn load_of_a_busy_site_matches_its_window() {
         rows.sort_by_key(|row| row.size);
         assert_eq!(begin(&text(&rows), &on), (Some(start), load));
         let gpu = ReadOptions {
-            partition: Some("gpu".into()),
+            partitions: vec!["gpu".into()],
             ..on.clone()
         };
         all.retain(|row| row.partition == "gpu");

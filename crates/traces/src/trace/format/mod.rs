@@ -118,6 +118,22 @@ impl RawJob {
         self.begun().saturating_add(self.size.max(0))
     }
 
+    /// Returns a job that is waiting at the end of the trace. If it is not known that it was eligible
+    /// before, or how long it may run, it counts as a job that never ran.
+    pub(in crate::trace) fn waiting_until(self, end: i64) -> RawJob {
+        match self.limit {
+            Some(limit) if limit > 0 && end > self.submit => RawJob {
+                start: Some(end),
+                size: limit,
+                ..self
+            },
+            _ => RawJob {
+                seen: Observed::Whole,
+                ..self
+            },
+        }
+    }
+
     /// Returns the rank among the rows of the job: lowest if it waits, and highest if it has ended.
     pub(in crate::trace) fn rank(&self) -> i64 {
         match self.fate {
@@ -211,7 +227,7 @@ pub(super) fn open(source: &Source, options: &ReadOptions) -> Result<Opened, Tra
 
 fn without_use(format: TraceFormat, options: &ReadOptions) -> Result<(), String> {
     let own = format.name();
-    let is_of_people = options.partition.is_some() || options.user.is_some();
+    let is_of_people = !options.partitions.is_empty() || !options.users.is_empty();
     if is_of_people && !matches!(format, TraceFormat::Sacct | TraceFormat::Swf) {
         return Err(format!(
             "--partition and --user apply to files of the formats sacct and swf, but this one is read as {own}: leave them out"

@@ -201,7 +201,9 @@ impl Sacct {
         let never_ran = state == State::Waits || self.start.is_some() && start.is_none();
         let size = if never_ran { -1 } else { elapsed };
         // No policy can start a job before it is eligible: an earlier start is a clock change.
-        let eligible = after(self.eligible)?.unwrap_or(submit);
+        let eligible = after(self.eligible)?;
+        let is_pending = state == State::Waits && eligible.is_some();
+        let eligible = eligible.unwrap_or(submit);
         let eligible = eligible.min(start.unwrap_or(eligible));
         if eligible > submit {
             account.note_if_used(Reason::Eligible);
@@ -212,9 +214,11 @@ impl Sacct {
             start,
             end,
             nodes,
-            seen: match still_runs {
-                true => Observed::Censored,
-                false => Observed::Whole,
+            is_open: is_pending,
+            seen: match (is_pending, still_runs) {
+                (true, _) => Observed::Pending,
+                (_, true) => Observed::Censored,
+                _ => Observed::Whole,
             },
             limit,
             user: account.user(rows.text(self.user)),

@@ -35,7 +35,7 @@ impl Trace {
         }
         if account.jobs == 0 || self.window.is_some() && self.arrivals == 0 {
             let mut why = account.why_none();
-            if self.options.partition.is_some() {
+            if !self.options.partitions.is_empty() {
                 let names = account.classes.iter().map(|own| &own.partition).sorted();
                 why += &format!("\nits partitions are: {}", names.dedup().join(", "));
             }
@@ -45,7 +45,7 @@ impl Trace {
         let (first, last) = self.span.unwrap_or_default();
         let first = self.begin().unwrap_or(first);
         let seconds = (last - first).max(0) as u64 / self.tick.per_second();
-        let is_unfiltered = self.options.partition.is_none() && self.options.user.is_none();
+        let is_unfiltered = self.options.partitions.is_empty() && self.options.users.is_empty();
         if self.rows.format == TraceFormat::Sacct && is_unfiltered && seconds < SHORT {
             let (hours, help) = (seconds as f64 / 3600.0, TraceFormat::Sacct.help());
             self.account.remarks.push(format!(

@@ -6,16 +6,11 @@ use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 
 use clap::{Args, ValueEnum};
-use itertools::Itertools as _;
 
 use crate::slurm::advise;
-use synth_slurm::commands;
-use synth_slurm::configuration::{SlurmSite, of_path, of_texts};
-use synth_slurm::rule::prepare;
-use synth_traces::replay::Log;
-use synth_traces::trace::{self, Source};
-use synth_typed::{positive, time};
-use synth_verb::{Caller, Files, RunVerb, VerbOutput, VerbResult, document, files, refuse};
+use synth_slurm::{SiteArgs, SiteLog, commands};
+use synth_typed::positive;
+use synth_verb::{Caller, Files, RunVerb, VerbOutput, VerbResult, document, files};
 
 /// Find changes to the configuration of a site using its own jobs
 ///
@@ -28,19 +23,13 @@ pub struct Advise {
     of: Scheduler,
 
     /// The output of sacct, which may be gzipped [default: run sacct]
-    #[arg(id = "trace", value_name = "LOG", requires = "slurm")]
-    trace: Option<PathBuf>,
-
-    /// The slurm.conf, or a directory with outputs [default: run commands]
-    ///
-    /// The directory contains the output of the commands below. By default, they are run on this
-    /// machine
-    #[arg(long, value_name = "FILE|DIR")]
-    slurm: Option<PathBuf>,
-
-    /// The period before now whose jobs are read if there is no log
-    #[arg(long, value_name = "TIME", default_value = "4w", value_parser = weeks, conflicts_with = "trace")]
-    since: f64,
+    #[arg(
+        id = "trace",
+        value_name = "LOG",
+        default_value = "slurm",
+        hide_default_value = true
+    )]
+    trace: PathBuf,
 
     /// Limit the longest wait to this multiple of today's, such as 1.5
     ///
@@ -59,22 +48,13 @@ pub struct Advise {
     html: Option<PathBuf>,
 
     #[command(flatten)]
-    reading: trace::ReadArgs,
+    site: SiteArgs,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
 enum Scheduler {
     /// Find changes to the slurm.conf using recent jobs, which are scheduled as in Slurm
     Slurm,
-}
-
-const WEEK: f64 = 7.0 * 86_400.0;
-
-fn weeks(text: &str) -> Result<f64, String> {
-    match text.strip_suffix('w').map(str::parse::<f64>) {
-        Some(Ok(weeks)) if weeks > 0.0 && weeks.is_finite() => Ok(weeks * WEEK),
-        _ => time(text),
-    }
 }
 
 fn about() -> String {
@@ -92,9 +72,8 @@ constraints and dependencies are not supported. If the waits in the replay are t
 
 impl RunVerb for Advise {
     fn files(&self) -> Files<'_> {
-        let slurm = self.slurm.iter().filter(|path| path.is_file());
         let written = self.output.iter().chain(&self.html);
-        files(self.trace.iter().chain(slurm), written)
+        files(self.site.files(&self.trace), written)
     }
 
     fn run(&self, caller: &mut Caller<'_>) -> VerbResult<VerbOutput> {
@@ -102,20 +81,18 @@ impl RunVerb for Advise {
         let interrupt = caller.interrupt.clone();
         let command = caller.command.clone();
         let mut listener = caller.doing();
-        if self.reading.servers.is_some() {
-            return refuse("the servers are the nodes of the site, so `--servers` cannot be used");
-        }
-        let (mut site, source, remarks) = self.site(&mut listener)?;
-        let reading = trace::ReadOptions {
-            servers: Some(site.servers().0),
-            ..self.reading.options()?
-        };
-        let (mut log, _) = Log::of_source(&source, &reading, &mut listener)?;
-        let out = prepare(&mut site, &mut log)?;
-        let advice = advise(&log, &site, self.longest, &interrupt, &mut |what| {
-            listener(&format!("trying: {what}"));
-        });
-        let mut advice = match advice {
+        let SiteLog { log, site, .. } = self.site.read(&self.trace, &mut listener)?;
+        let (site, facts) =
+            site.ok_or("the configuration of the site is missing; use `--slurm` to specify it")?;
+        let advice = advise(
+            (&log, &site, facts),
+            self.longest,
+            &interrupt,
+            &mut |what| {
+                listener(&format!("trying: {what}"));
+            },
+        );
+        let advice = match advice {
             Err(_) if interrupt.load(Ordering::Relaxed) => {
                 return Ok(VerbOutput::interrupted_before(
                     "all changes have been tested",
@@ -123,9 +100,6 @@ impl RunVerb for Advise {
             }
             advice => advice?,
         };
-        let of_log = log.account.remarks.iter().cloned();
-        let before = remarks.into_iter().chain(of_log).chain(out);
-        advice.remarks.splice(0..0, before);
         let output = VerbOutput {
             report: report::report(&advice, &log, command),
             document: document("synth-advice", &advice)?,
@@ -133,29 +107,5 @@ impl RunVerb for Advise {
             ..VerbOutput::default()
         };
         output.written_to(self.html.as_ref(), self.output.as_ref())
-    }
-}
-
-impl Advise {
-    fn site(&self, listener: &mut dyn FnMut(&str)) -> VerbResult<(SlurmSite, Source, Vec<String>)> {
-        if let Some(file) = &self.trace {
-            let site = self.slurm.as_deref().map(of_path).transpose()?;
-            let site = site
-                .ok_or("the configuration of the site is missing; use `--slurm` to specify it")?;
-            return Ok((site, Source::named(file), Vec::new()));
-        }
-        let since = format!("now-{:.0}hours", (self.since / 3600.0).ceil());
-        listener("running sacct, scontrol, sacctmgr and sshare");
-        let exported = commands::Slurm::new("").export(&since)?;
-        let site = match &self.slurm {
-            Some(path) => of_path(path)?,
-            None => of_texts(&exported.texts)?,
-        };
-        let commands = commands::Exported::commands(&since);
-        let commands = commands.iter().filter_map(|line| line.split(" > ").next());
-        let mut remarks = vec![format!("data exported with: {}", commands.format("; "))];
-        remarks.extend(exported.remarks);
-        let log = exported.log;
-        Ok((site, Source::Text(log.name, log.text.into_bytes()), remarks))
     }
 }

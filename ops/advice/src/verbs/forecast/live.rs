@@ -109,7 +109,7 @@ fn past_of(
     let mut reading = reading.clone();
     reading.servers = Some(servers.clone());
     // All jobs in the log are from this partition, and some formats do not contain its name.
-    reading.partition = None;
+    reading.partitions.clear();
     let (log, _) = Log::of_source(&Source::named(file), &reading, &mut |_| ())?;
     if log.jobs.len() > 1 && log.load() > MOST_LOAD {
         return refuse(format!(

@@ -3,7 +3,7 @@
 mod live;
 mod report;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -15,8 +15,8 @@ use synth_multiresource::policy::{Information, Policy};
 use synth_multiresource::simulator::Contender;
 use synth_slurm::commands::Slurm;
 use synth_slurm::rule::SlurmRule;
+use synth_slurm::{SiteArgs, SiteLog, is_live};
 use synth_traces::replay::{Log, LogError};
-use synth_traces::trace::{self, Source};
 use synth_verb::{Caller, Files, Notice, RunVerb, VerbOutput, VerbResult, document, files, refuse};
 
 /// Forecast when jobs will start
@@ -33,15 +33,11 @@ pub struct Arguments {
     #[arg(id = "trace", value_name = "LOG|slurm")]
     trace: PathBuf,
 
-    /// The partition, which is required for `slurm`
-    #[arg(long, value_name = "NAME")]
-    partition: Option<String>,
-
     /// For `slurm`, a log of past jobs in this partition
     ///
     /// This is the output of sacct (see `synth advise slurm --help`). It is used to calibrate the
     /// forecasts
-    #[arg(long, value_name = "FILE", requires = "partition")]
+    #[arg(long, value_name = "FILE")]
     log: Option<PathBuf>,
 
     /// The rule of the site, such as easy, easy+saf or first-fit+sjf
@@ -69,7 +65,7 @@ pub struct Arguments {
     metrics: Option<PathBuf>,
 
     #[command(flatten)]
-    reading: trace::ReadArgs,
+    site: SiteArgs,
 }
 
 const ABOUT: &str = include_str!("about.txt").trim_ascii_end();
@@ -79,16 +75,14 @@ const LOOKED_AT: usize = 2000;
 
 impl RunVerb for Arguments {
     fn files(&self) -> Files<'_> {
-        let read = match self.live_partition() {
-            Some(_) => self.log.as_ref(),
-            None => Some(&self.trace),
-        };
+        let read = self.log.as_deref();
+        let read = read.into_iter().chain(self.site.files(&self.trace));
         files(read, self.output.iter().chain(&self.metrics))
     }
 
     fn run(&self, caller: &mut Caller<'_>) -> VerbResult<VerbOutput> {
         caller.notify(Notice::Interruptible);
-        let Some(partition) = self.live_partition() else {
+        if !is_live(&self.trace) {
             return match &self.log {
                 Some(log) => refuse(format!(
                     "`--log` can only be used for Slurm; use `synth forecast slurm --partition NAME --log {0}`, or `synth forecast {0}` to evaluate the forecasts for this log",
@@ -96,6 +90,11 @@ impl RunVerb for Arguments {
                 )),
                 None => self.scored(caller),
             };
+        }
+        let [partition] = &self.site.reading.partition[..] else {
+            return refuse(
+                "the forecasts for waiting jobs are for one partition; use `--partition NAME` to specify it (`sinfo -s` lists the partitions)",
+            );
         };
         if self.map || self.output.is_some() {
             return refuse(
@@ -107,16 +106,10 @@ impl RunVerb for Arguments {
 }
 
 impl Arguments {
-    fn live_partition(&self) -> Option<&str> {
-        let partition = self.partition.as_deref();
-        partition.filter(|_| self.trace == Path::new("slurm"))
-    }
-
     fn scored(&self, caller: &mut Caller<'_>) -> VerbResult<VerbOutput> {
         let interrupt = caller.interrupt.clone();
         let listener = &mut |what: &str| caller.notify(Notice::Doing(what));
-        let (source, reading) = (Source::named(&self.trace), self.reading.options()?);
-        let (log, file) = Log::of_source(&source, &reading, listener)?;
+        let SiteLog { log, name, .. } = self.site.read(&self.trace, listener)?;
         let scored = match self.score((&log, self.every as usize), &interrupt, listener) {
             Err(_) if interrupt.load(Ordering::Relaxed) => {
                 return Ok(VerbOutput::interrupted_before("the last job"));
@@ -124,11 +117,11 @@ impl Arguments {
             scored => scored?,
         };
         let mut output = VerbOutput {
-            report: report::scored(&log, &scored, &file, &self.policy),
+            report: report::scored(&log, &scored, &name, &self.policy),
             document: document("synth-forecast", &scored)?,
             ..VerbOutput::default()
         };
-        let metrics = self.metrics(scored.record.as_ref(), ("log", &file));
+        let metrics = self.metrics(scored.record.as_ref(), ("log", &name));
         output.documents.extend(metrics);
         output.written_to(None, self.output.as_ref())
     }
@@ -164,7 +157,7 @@ impl Arguments {
 
     fn live(&self, partition: &str, caller: &mut Caller<'_>) -> VerbResult<VerbOutput> {
         let interrupt = caller.interrupt.clone();
-        let reading = self.reading.options()?;
+        let reading = self.site.reading.options()?;
         let past = self.log.as_deref().map(|file| (file, &reading));
         let live = live::live(
             &Slurm::new(partition),

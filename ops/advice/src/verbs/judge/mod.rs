@@ -13,8 +13,8 @@ use crate::judge::{
     ChosenRule, JudgeObjective, LogWindows, QueueRule, SelectionCriteria, WalkForward,
 };
 pub use results::Judged;
+use synth_slurm::{SiteArgs, SiteLog};
 use synth_traces::replay::{Log, Speed};
-use synth_traces::trace::{self, Source};
 use synth_typed::{fraction, part, positive, time};
 use synth_verb::{Caller, Files, Notice, RunVerb, VerbOutput, VerbResult, document, files, refuse};
 
@@ -73,7 +73,7 @@ pub struct Arguments {
     policy: Option<PathBuf>,
 
     #[command(flatten)]
-    reading: trace::ReadArgs,
+    site: SiteArgs,
 }
 
 impl Arguments {
@@ -117,15 +117,14 @@ are rules in common use, each of which is used for all windows. Whether one of t
 impl RunVerb for Arguments {
     fn files(&self) -> Files<'_> {
         let written = [&self.output, &self.html, &self.policy];
-        files([&self.trace], written.into_iter().flatten())
+        files(self.site.files(&self.trace), written.into_iter().flatten())
     }
 
     fn run(&self, caller: &mut Caller<'_>) -> VerbResult<VerbOutput> {
         caller.notify(Notice::Interruptible);
         let interrupt = caller.interrupt.clone();
         let listener = &mut |what: &str| caller.notify(Notice::Doing(what));
-        let (source, reading) = (Source::named(&self.trace), self.reading.options()?);
-        let (log, file) = Log::of_source(&source, &reading, listener)?;
+        let SiteLog { log, name, .. } = self.site.read(&self.trace, listener)?;
         let speed = match self.load {
             None => Speed::ONE,
             Some(load) => Speed::near(load / log.load())
@@ -141,7 +140,7 @@ impl RunVerb for Arguments {
             Ok((file.clone(), self.selected(&log, &interrupt)?))
         });
         let forward = WalkForward::new(&log, windows, self.goal(&log), &interrupt);
-        let judged = match forward.and_then(|forward| Judged::of(&forward, file, listener)) {
+        let judged = match forward.and_then(|forward| Judged::of(&forward, name, listener)) {
             Err(_) if interrupt.load(Ordering::Relaxed) => {
                 return Ok(VerbOutput::interrupted_before("the last window"));
             }

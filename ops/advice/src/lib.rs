@@ -31,6 +31,10 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+#[cfg(feature = "verbs")]
+pub mod agreement;
+#[cfg(feature = "verbs")]
+mod classes;
 pub mod forecast;
 pub mod judge;
 #[cfg(feature = "verbs")]

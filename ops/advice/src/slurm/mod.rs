@@ -6,7 +6,6 @@
 //! because a start that is one second earlier changes all later starts.
 
 mod changes;
-mod classes;
 mod lines;
 mod twin;
 
@@ -19,10 +18,11 @@ use serde::Serialize;
 
 pub use changes::SiteChange;
 use changes::largest;
-use classes::classes;
 use lines::Lines;
 use twin::Configuration;
 
+use crate::agreement::Agreement;
+use crate::classes::classes;
 use crate::judge::WaitSummary;
 use synth_slurm::configuration::SlurmSite;
 use synth_slurm::rule::Facts;
@@ -53,6 +53,8 @@ pub struct Advice {
     pub tried: Vec<Effect>,
     /// The effect of adding more nodes.
     pub purchases: Vec<Effect>,
+    /// The settings that may affect the start of jobs, but are not included in the replay.
+    pub not_modeled: Vec<String>,
     /// The assumptions about the site that have an effect on the results.
     pub assumed: Vec<String>,
     /// Notes on how the log was read.
@@ -66,17 +68,21 @@ pub struct Advice {
 impl Advice {
     /// Returns `true` if the replay is close to the log, or if this is not known.
     pub(crate) fn is_near(&self) -> bool {
-        self.likeness.is_none_or(|own| own.is_near())
+        self.likeness.as_ref().is_none_or(Agreement::is_near)
     }
 
     pub(crate) fn is_checked(&self) -> bool {
-        self.likeness.is_some_and(|own| own.is_near())
+        self.likeness.as_ref().is_some_and(Agreement::is_near)
+    }
+
+    pub(crate) fn is_quiet(&self) -> bool {
+        self.likeness.as_ref().is_some_and(Agreement::is_quiet)
     }
 
     /// Returns the effect of the changes if they are advised.
     pub(crate) fn significant_effect(&self) -> Option<&Effect> {
         let gain = self.gain.as_ref();
-        gain.filter(|gain| self.is_checked() && gain.is_sure())
+        gain.filter(|gain| self.is_checked() && !self.is_quiet() && gain.is_sure())
     }
 }
 
@@ -91,23 +97,6 @@ pub struct GroupWaits {
     pub slowdown: f64,
     /// The longest wait of any job.
     pub longest: f64,
-}
-
-/// A comparison of the replay of the current configuration with the log.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct Agreement {
-    /// The mean wait of the jobs in the log.
-    pub recorded: f64,
-    /// The mean wait of the same jobs in the replay.
-    pub replayed: f64,
-}
-
-impl Agreement {
-    /// Returns `true` if the replay is close enough to the log to give advice.
-    pub(crate) fn is_near(&self) -> bool {
-        let ratio = self.replayed / self.recorded;
-        self.recorded == 0.0 && self.replayed == 0.0 || (0.5..=2.0).contains(&ratio)
-    }
 }
 
 /// The effect of a change on the jobs that are evaluated.
@@ -199,6 +188,7 @@ pub fn advise(
         chosen,
         tried,
         purchases,
+        not_modeled: site.not_modeled.clone(),
         assumed: site.assumed.clone(),
         remarks: log.account.remarks.clone(),
         longest,
@@ -351,13 +341,8 @@ impl<'a> Advising<'a> {
     }
 
     fn likeness(&self) -> Option<Agreement> {
-        let recorded = |n: usize| self.seconds(self.log.jobs[n].waited);
-        let known = (self.first..self.log.jobs.len()).filter(|n| !recorded(*n).is_nan());
-        let known = known.collect_vec();
-        let over = |of: &dyn Fn(usize) -> f64| mean(known.iter().map(|n| of(*n)));
-        (!known.is_empty()).then(|| Agreement {
-            recorded: over(&recorded),
-            replayed: self.over(&self.today, |waits| over(&|n| waits[n])),
+        Agreement::of(self.log, self.first, |n| {
+            self.over(&self.today, |waits| waits[n])
         })
     }
 

@@ -72,6 +72,8 @@ pub fn of_texts(texts: &Texts) -> Result<SlurmSite, SiteError> {
         let why = "is not modeled, because the job factors of partitions are unknown";
         let told = format!("PriorityWeightPartition={weight} {why}: {NODES_HELP}");
         site.assumed.push(told);
+        let missing = format!("PriorityWeightPartition={weight}");
+        site.not_modeled.push(missing);
     }
     nodes::report_unmodeled(&mut site, &places);
     nodes::partitions(&mut site, &records, &places)?;
@@ -94,6 +96,7 @@ pub fn of_texts(texts: &Texts) -> Result<SlurmSite, SiteError> {
         let records = nodes::shown(text, "ReservationName=");
         let names = records.iter().map(|own| &own.0[0].value).join(", ");
         if !names.is_empty() {
+            site.not_modeled.push(format!("the reservations {names}"));
             let why = "are not modeled: jobs may start on their nodes at any time";
             let what = format!("{}: the reservations {names} {why}", text.name);
             site.remarks.push(what);

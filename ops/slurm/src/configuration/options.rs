@@ -66,6 +66,7 @@ pub(super) fn of_partitions(records: &[Record], site: &mut SlurmSite) {
     let mut found: BTreeMap<(bool, String), Vec<&str>> = BTreeMap::new();
     for record in records {
         for (pair, value, instead, is_first) in unfollowed(record, "partition") {
+            site.not_modeled.push(format!("{}={value}", pair.key));
             let what = format!("{}={value} is not modeled: {instead}", pair.key);
             let names = found.entry((is_first, what)).or_default();
             names.push(&record.0[0].value);
@@ -170,6 +171,7 @@ pub(super) fn priority(options: &Record) -> Result<PrioritySettings, SiteError> 
 
 pub(super) fn others(options: &Record, is_shown: bool, site: &mut SlurmSite) {
     for (pair, value, instead, is_first) in unfollowed(options, "cluster") {
+        site.not_modeled.push(format!("{}={value}", pair.key));
         let what = remark(pair, &format!("`{value}` is not modeled: {instead}"));
         site.tell(is_first, what);
     }

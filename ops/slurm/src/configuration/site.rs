@@ -23,6 +23,9 @@ pub struct SlurmSite {
     pub options: Vec<(String, String)>,
     /// The assumptions that affect all results. They are reported first, each as a sentence.
     pub assumed: Vec<String>,
+    /// The settings that may affect the start of jobs, but are not modeled, such as
+    /// `PreemptType=preempt/qos`. They are reported before any result.
+    pub not_modeled: Vec<String>,
     /// The settings that are unknown or are not modeled. Each remark is a sentence.
     pub remarks: Vec<String>,
 }
@@ -283,6 +286,12 @@ impl Association {
 }
 
 impl SlurmSite {
+    /// Returns a sentence with everything that is not modeled, or `None`.
+    pub fn what_is_missing(&self) -> Option<String> {
+        let all = self.not_modeled.iter().unique().join(", ");
+        (!all.is_empty()).then(|| format!("Not included in the replay: {all}."))
+    }
+
     pub(super) fn tell(&mut self, is_first: bool, what: String) {
         match is_first {
             true => self.assumed.push(what),

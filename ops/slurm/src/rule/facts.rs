@@ -147,6 +147,7 @@ fn assume(site: &mut SlurmSite, log: &Log) {
     let missing = is_missing.iter().filter(|own| own.1);
     let missing = missing.map(|own| own.0).join(", ");
     if !missing.is_empty() {
+        site.not_modeled.push(format!("what depends on {missing}"));
         site.assumed.push(format!(
             "the log does not contain {missing} of its jobs, so priorities and limits that depend on these are not modeled: export \
              these columns as well"
@@ -155,6 +156,8 @@ fn assume(site: &mut SlurmSite, log: &Log) {
     let assoc_txt = "`sacctmgr -P show assoc tree` as assoc.txt";
     if fair_share > 0.0 && !has_shares && (has_users || has_accounts) {
         site.associations = equal_shares(log);
+        let shares = format!("the shares of PriorityWeightFairshare={fair_share}");
+        site.not_modeled.push(shares);
         site.assumed.push(format!(
             "PriorityWeightFairshare={fair_share}, but shares are unknown: fair share is computed as if all accounts in the \
              log had equal shares, and all users equal shares of their account. To use the real shares, save {assoc_txt} {FOLDER}"
@@ -167,6 +170,8 @@ fn assume(site: &mut SlurmSite, log: &Log) {
         ("Assoc", assoc, has_priority, assoc_txt),
     ] {
         if weight > 0.0 && !is_known {
+            site.not_modeled
+                .push(format!("PriorityWeight{name}={weight}"));
             site.assumed.push(format!(
                 "PriorityWeight{name}={weight} is not modeled, because these priorities are unknown: save {file} {FOLDER}"
             ));

@@ -101,7 +101,7 @@ impl RunVerb for Advise {
             advice => advice?,
         };
         let output = VerbOutput {
-            report: report::report(&advice, &log, command),
+            report: report::report(&advice, site.what_is_missing(), &log, command),
             document: document("synth-advice", &advice)?,
             negative: !advice.is_checked(),
             ..VerbOutput::default()

@@ -7,7 +7,12 @@ use synth_verb::report::plot::waits;
 use synth_verb::report::{Report, Section, counted, length};
 use synth_verb::table;
 
-pub(super) fn report(advice: &Advice, log: &Log, command: String) -> Report {
+pub(super) fn report(
+    advice: &Advice,
+    missing: Option<String>,
+    log: &Log,
+    command: String,
+) -> Report {
     let mut sections = Vec::new();
     if let Some(gain) = advice.significant_effect() {
         for (n, change) in advice.chosen.iter().enumerate() {
@@ -22,17 +27,14 @@ pub(super) fn report(advice: &Advice, log: &Log, command: String) -> Report {
     if advice.is_near() {
         sections.push(tried(advice));
     }
-    let mut lines = account_of(&log.account, log.censored);
-    let remarks = chain!(&log.account.window, &advice.remarks);
-    lines.notes = remarks.cloned().collect();
-    sections.push(lines);
+    sections.push(account_of(&log.account, log.censored));
     let intervals = format!(
         "These are 95 % confidence intervals, which are computed using the paired moving-block bootstrap with the seed {}. Each configuration is replayed with three different offsets of the clock, and each draw uses one of them.",
         advice.seed
     );
     Report {
         title: "Advice on slurm.conf".into(),
-        summary: vec![verdict(advice)],
+        summary: chain!(missing, [verdict(advice)]).collect(),
         warnings: advice.assumed.iter().map(|own| format!("{own}.")).collect(),
         sections,
         method: vec![
@@ -70,23 +72,12 @@ fn verdict(advice: &Advice) -> String {
             "There is no advice, because there are no start times in the log (sacct: Start), so the replay cannot be checked. To get advice, also export the field Start. In the replay alone, the best change is: {helped}."
         );
     };
-    let (recorded, replayed) = (length(near.recorded), length(near.replayed));
-    let checked = format!(
-        "In the second half of the log, the mean wait was {recorded}. In a replay of the current configuration, it was {replayed}."
-    );
-    let why = match near.replayed < near.recorded {
-        _ if near.is_near() => None,
-        true => Some(
-            "some jobs had to wait for a reason that is not included in the replay (such as dependencies, reservations, constraints, nodes that were down, or limits that are not in these files)",
-        ),
-        false => Some(
-            "the number of nodes or the limits of the site are not the same as in these files, or some of the start times in the log are wrong",
-        ),
-    };
-    if let Some(why) = why {
-        return format!(
-            "{checked} The difference is too large to give advice. A possible reason is that {why}."
-        );
+    let checked = near.describe();
+    if !near.is_near() {
+        return checked;
+    }
+    if near.is_quiet() {
+        return format!("{checked} Nobody waits, so the configuration should not be changed.");
     }
     match gain {
         None => {

@@ -1,7 +1,9 @@
 use synth_traces::replay::{Log, ReplayJob};
+use synth_traces::trace::Observed;
 
-/// Returns the class of each job: its nodes (or CPUs if all jobs have one node) and its limit.
-pub(super) fn classes(log: &Log) -> Vec<String> {
+/// Returns the class of each job: its nodes (or CPUs if all jobs have one node) and its limit. The jobs
+/// that were still waiting at the end of the log are a class of their own.
+pub(crate) fn classes(log: &Log) -> Vec<String> {
     let has_gangs = log.nodes.iter().any(|nodes| *nodes > 1);
     let mut resources = log.servers.resources.iter();
     let cpu = resources.position(|name| name == "cpu");
@@ -25,7 +27,10 @@ pub(super) fn classes(log: &Log) -> Vec<String> {
             ..=12.0 => "1 to 12 h",
             _ => "over 12 h",
         };
-        format!("{width} {what}, {time}")
+        match job.seen {
+            Observed::Pending => "still waiting at the end".to_owned(),
+            _ => format!("{width} {what}, {time}"),
+        }
     };
     log.jobs.iter().map(class).collect()
 }

@@ -175,10 +175,16 @@ impl Agreement {
     }
 
     /// Describes how close the replay is to the log, and a possible reason if it is not.
-    pub(crate) fn describe(&self) -> String {
+    /// `has_configuration` is whether the replay uses the configuration of the site.
+    pub(crate) fn describe(&self, has_configuration: bool) -> String {
         let [recorded, replayed] = [self.recorded, self.replayed].map(length);
         let mut text = format!(
-            "The mean wait is {recorded} in the log, and {replayed} in a replay of the current configuration."
+            "The mean wait is {recorded} in the log, and {replayed} in the replay of the current {}.",
+            if has_configuration {
+                "configuration"
+            } else {
+                "rule"
+            }
         );
         if let Some(own) = &self.pending {
             text += &format!(
@@ -215,6 +221,9 @@ impl Agreement {
             );
         }
         let why = match (self.mean_is_near(), self.replayed < self.recorded) {
+            _ if !has_configuration => {
+                "the site uses another rule (see --now), or has priorities, limits or other servers; for a Slurm site, use `--slurm` to replay its configuration"
+            }
             (true, _) => {
                 "priorities or limits that are not in these files, such as fair share, decide who waits"
             }

@@ -27,10 +27,10 @@ const DRAWS: usize = 1000;
 /// The maximum number of blocks in a draw. In a longer window, the blocks are longer.
 const MAX_BLOCKS: f64 = 4000.0;
 
-/// With fewer blocks, the variation of the draws does not show the error of the mean.
-const MIN_BLOCKS: f64 = 10.0;
-
 impl Blocks {
+    /// With fewer blocks, the variation of the draws does not show the error of the mean.
+    pub const FEWEST: f64 = 10.0;
+
     /// Returns the length of a block \[s\] for a mean wait \[s\]: ten waits, but at least a day.
     pub fn length(mean_wait: f64) -> f64 {
         (10.0 * mean_wait).max(86_400.0)
@@ -42,7 +42,7 @@ impl Blocks {
         let [from, to] = window;
         let length = length.max((to - from) / MAX_BLOCKS);
         let count = ((to - from) / length).floor();
-        if count < MIN_BLOCKS || submits.is_empty() || submits.len() > u32::MAX as usize {
+        if count < Blocks::FEWEST || submits.is_empty() || submits.len() > u32::MAX as usize {
             return None;
         }
         let count = count as usize;

@@ -64,7 +64,8 @@ impl SelectionCriteria {
         log.has_limits.then_some(USUAL)
     }
 
-    fn against(&self, own: &WaitSummary, now: &WaitSummary) -> f64 {
+    /// Returns the logarithm of the metric relative to that of the current rule.
+    pub(crate) fn against(&self, own: &WaitSummary, now: &WaitSummary) -> f64 {
         let wait = ((own.mean_wait + GRAIN) / (now.mean_wait + GRAIN)).ln();
         let slowdown = (own.mean_bounded_slowdown / now.mean_bounded_slowdown).ln();
         match self.objective {
@@ -135,13 +136,7 @@ pub(super) fn choose(
     estimates: &[RuntimeEstimate],
     interrupt: &AtomicBool,
 ) -> Result<ChosenRule, ReplayError> {
-    let now = pasts.par_iter().map(|past| past.replay(&goal.now));
-    let race = Selection {
-        goal,
-        pasts,
-        now: now.collect::<Result<_, _>>()?,
-        interrupt,
-    };
+    let race = Selection::new(goal, pasts, interrupt)?;
     let plain = race.promised(common_rules(estimates), &PROMISED[1..2]);
     let mut all = race.run(plain, 0.0)?;
     // Without a strict guarantee, intermediate orders are not better on held-out periods.
@@ -152,18 +147,48 @@ pub(super) fn choose(
     let between = race.promised(between(&kinds), &PROMISED);
     let tried = all.len() + between.len();
     all.extend(race.run(between, MARGIN)?);
-    sort(&mut all);
-    let best = all.first().expect("people run some rules");
-    Ok(ChosenRule {
-        point: best.point,
-        ratio: best.score().exp(),
-        promised: race.longest(),
-        keeps: best.excess <= 1.0,
-        tried,
-    })
+    Ok(race.best(all, tried))
 }
 
-impl Selection<'_> {
+/// Returns the best of these rules, of which there must be at least one (see [`choose`]).
+pub(super) fn choose_among(
+    goal: &SelectionCriteria,
+    pasts: &[TrainingPeriod<'_>],
+    points: Vec<QueueRule>,
+    interrupt: &AtomicBool,
+) -> Result<ChosenRule, ReplayError> {
+    let race = Selection::new(goal, pasts, interrupt)?;
+    let tried = points.len();
+    Ok(race.best(race.run(points, 0.0)?, tried))
+}
+
+impl<'a> Selection<'a> {
+    fn new(
+        goal: &'a SelectionCriteria,
+        pasts: &'a [TrainingPeriod<'a>],
+        interrupt: &'a AtomicBool,
+    ) -> Result<Self, ReplayError> {
+        let now = pasts.par_iter().map(|past| past.replay(&goal.now));
+        Ok(Selection {
+            goal,
+            pasts,
+            now: now.collect::<Result<_, _>>()?,
+            interrupt,
+        })
+    }
+
+    fn best(&self, mut all: Vec<Candidate>, tried: usize) -> ChosenRule {
+        sort(&mut all);
+        let best = all.first().expect("there is at least one rule");
+        ChosenRule {
+            point: best.point,
+            ratio: best.score().exp(),
+            promised: self.longest(),
+            keeps: best.excess <= 1.0,
+            tried,
+        }
+    }
+
     fn longest(&self) -> Option<f64> {
         let longest = self.goal.longest? * self.now.first()?.longest_wait;
         // If no job had to wait in this period, there is no guarantee.

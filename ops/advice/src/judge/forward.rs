@@ -4,7 +4,7 @@ use std::sync::atomic::AtomicBool;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::choose::{ChosenRule, SelectionCriteria, choose};
+use super::choose::{ChosenRule, SelectionCriteria, choose, choose_among};
 use super::estimates::{EstimateAccuracy, Estimates};
 use super::past::{TrainingPeriod, served};
 use super::point::QueueRule;
@@ -169,7 +169,7 @@ impl<'a> WalkForward<'a> {
                 Some(last) if ended == seen => (last.past, last.choice.clone()),
                 _ => {
                     let past = walk.ends().len().min(MOST);
-                    (past, self.choose(&estimates, walk.ends(), time)?)
+                    (past, self.choose(&estimates, walk.ends(), time, &[])?)
                 }
             };
             seen = ended;
@@ -197,14 +197,22 @@ impl<'a> WalkForward<'a> {
         let (mut walk, mut estimates) = (self.begin()?, self.learned.clone());
         walk.finish()?;
         estimates.look(&self.scene, walk.ends(), f64::INFINITY);
-        self.choose(&estimates, walk.ends(), f64::INFINITY)
+        self.choose(&estimates, walk.ends(), f64::INFINITY, &[])
     }
 
+    /// Returns the best of these rules for the jobs before the first window.
+    pub fn best_among(&self, points: &[QueueRule]) -> Result<ChosenRule, LogError> {
+        let walk = self.begin()?;
+        self.choose(&self.learned, walk.ends(), self.start(), points)
+    }
+
+    /// Selects one of these rules, or of all rules if the list is empty.
     fn choose(
         &self,
         estimates: &Estimates,
         ends: &[f64],
         time: f64,
+        among: &[QueueRule],
     ) -> Result<ChosenRule, LogError> {
         let ended = ends.iter().filter(|end| **end < time).count();
         if ended < FEWEST {
@@ -231,8 +239,11 @@ impl<'a> WalkForward<'a> {
             TrainingPeriod::new(self.log, &self.kinds, jobs, &tables, *speed)
         });
         let pasts = pasts.collect::<Result<Vec<_>, _>>()?;
-        let estimates = Estimates::of(self.log);
-        Ok(choose(&self.goal, &pasts, estimates, self.interrupt)?)
+        let (goal, interrupt) = (&self.goal, self.interrupt);
+        Ok(match among.is_empty() {
+            true => choose(goal, &pasts, Estimates::of(self.log), interrupt)?,
+            false => choose_among(goal, &pasts, among.to_vec(), interrupt)?,
+        })
     }
 
     /// Replaces the size of a job that has not ended by the estimate of the tree. If such jobs were

@@ -23,7 +23,7 @@ pub use choose::{ChosenRule, JudgeObjective, SelectionCriteria};
 pub use estimates::EstimateAccuracy;
 pub use forward::{JudgedWindow, LogWindows, WaitsAndSizes, WalkForward};
 pub use past::WaitSummary;
-pub use point::{QueueRule, baseline_rules};
+pub use point::{QueueRule, baseline_rules, slurm_rules};
 
 #[cfg(test)]
 mod tests;

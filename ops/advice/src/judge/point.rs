@@ -152,6 +152,15 @@ pub(super) fn common_rules(estimates: &[RuntimeEstimate]) -> Vec<QueueRule> {
     all.filter(differs).collect()
 }
 
+/// Returns the rules in common use that can be set in Slurm: EASY with orders by limits that do
+/// not change with time.
+pub fn slurm_rules() -> Vec<QueueRule> {
+    let mut rules = common_rules(&[RuntimeEstimate::Limit]);
+    let is_easy = |own: &QueueRule| own.reservations == QueueRule::EASY.reservations;
+    rules.retain(|own| is_easy(own) && !own.order.changes_with_time());
+    rules
+}
+
 /// Returns the rules in common use, and then EASY with orders by known sizes (`true`). Without
 /// limits, all rules use the history.
 pub fn baseline_rules(has_limits: bool) -> impl Iterator<Item = (QueueRule, bool)> {

@@ -36,25 +36,45 @@ pub(super) enum Kind {
 const PLUGINS: &str = "JobSubmitPlugins";
 const WEEK: f64 = 7.0 * 86_400.0;
 const MORE: f64 = 0.1;
-const ORDERS: [(&str, &str, Priority); 2] = [
-    ("saf", "least limit × CPUs first", Priority::SMALLEST_AREA),
-    ("sjf", "shortest limit first", Priority::SHORTEST),
+/// The orders in common use that can be set in Slurm, and the weights of a week of waiting, in
+/// factors of ten of the limit. With a weight, no job waits forever.
+const ORDERS: [(&str, &str, Priority, &[f64]); 3] = [
+    (
+        "saf",
+        "smallest limit × CPUs first",
+        Priority::SMALLEST_AREA,
+        &[0.0, 4.0],
+    ),
+    (
+        "sjf",
+        "shortest limit first",
+        Priority::SHORTEST,
+        &[0.0, 4.0],
+    ),
+    ("widest", "most CPUs first", Priority::WIDEST, &[0.0]),
 ];
-/// The weight of a week of waiting, in factors of ten of the limit, so that no job waits forever.
-const AGES: [f64; 2] = [0.0, 4.0];
 
 pub(super) fn candidates(site: &SlurmSite, log: &Log) -> Vec<SiteChange> {
+    let mut all = orders(site);
+    all.extend(parameters(site, log));
+    all
+}
+
+fn orders(site: &SlurmSite) -> Vec<SiteChange> {
     let partitions = site.partitions.iter().map(|own| &own.name).join(",");
     // The other weights are not changed, or are at most that of a factor of ten in the limit.
     let is_heavy =
         site.priority.is_multifactor && largest(&site.priority.weights) > POINTS_PER_DECADE;
     let weights = [None, Some(POINTS_PER_DECADE)];
     let weights = &weights[..1 + usize::from(is_heavy)];
-    let choices = iproduct!(ORDERS, AGES, weights);
-    let order = |(own, age, others): (_, f64, &Option<f64>)| {
-        order(site, &partitions, own, age * POINTS_PER_DECADE, *others)
-    };
-    choices.map(order).chain(parameters(site, log)).collect()
+    let choices = ORDERS.iter().flat_map(|(name, words, priority, ages)| {
+        let choices = iproduct!(ages.iter(), weights);
+        choices.map(|(age, others)| {
+            let own = (*name, *words, *priority);
+            order(site, &partitions, own, age * POINTS_PER_DECADE, *others)
+        })
+    });
+    choices.collect()
 }
 
 pub(super) fn purchases(site: &SlurmSite) -> Vec<SiteChange> {
@@ -90,11 +110,12 @@ fn order(
     let steps = "  # the steps are described in its README.md; use the weights in these lines";
     let mut remark = steps.to_owned();
     if age > 0.0 {
-        what += &format!(", waiting counts {age:.0} points per week");
+        what += &format!(", with PriorityWeightAge={age:.0} (at most 7 d)");
         remark += "; age needs slurmdbd";
     }
-    if others.is_some() {
-        what += ", before other factors";
+    if let Some(most) = others {
+        let part = 100.0 * most / largest(&site.priority.weights);
+        what += &format!(", other weights reduced to {part:.0} %");
     }
     if Lines(site.options.clone()).has_plugin(PLUGINS, "lua") {
         remark += "; do not replace your own job_submit.lua, but load the new one from it";

@@ -9,6 +9,7 @@ mod changes;
 mod lines;
 mod twin;
 
+use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use itertools::Itertools as _;
@@ -17,13 +18,12 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 pub use changes::SiteChange;
-use changes::largest;
 use lines::Lines;
 use twin::Configuration;
 
 use crate::agreement::Agreement;
 use crate::classes::classes;
-use crate::judge::WaitSummary;
+use crate::judge::{JudgeObjective, QueueRule, SelectionCriteria, WaitSummary};
 use synth_slurm::configuration::SlurmSite;
 use synth_slurm::rule::Facts;
 use synth_traces::replay::{Blocks, DemandKinds, Interval, Log, ReplayJob, early};
@@ -136,12 +136,6 @@ pub struct JobGroup {
     /// The mean wait if the change is made.
     pub changed: f64,
 }
-
-const PAST: f64 = 0.5;
-/// The maximum ratio of the mean waits if another change is added.
-const WORTH: f64 = 0.98;
-/// The minimum number of blocks, even if the blocks become too short.
-const FEWEST_BLOCKS: f64 = 10.0;
 const USERS: usize = 6;
 
 /// Returns advice based on a log of jobs, or an error if it is too short or if interrupted.
@@ -151,7 +145,7 @@ pub fn advise(
     interrupt: &AtomicBool,
     listener: &mut dyn FnMut(&str),
 ) -> Result<Advice, String> {
-    let advising = Advising::new(log, site, facts, interrupt)?;
+    let advising = Advising::new((log, site, facts), PAST, longest, interrupt)?;
     let candidates = changes::candidates(site, log);
     listener("changes one by one");
     let waits = |changes: &[SiteChange]| -> Result<Vec<Runs>, String> {
@@ -166,7 +160,7 @@ pub fn advise(
     let each = waits(&candidates)?;
     let tried = gains(&candidates, &each);
     listener("changes together");
-    let (best, together) = advising.together(&candidates, &each, longest)?;
+    let (best, together) = advising.together(&candidates, &each)?;
     let chosen: Vec<SiteChange> = best.iter().map(|n| candidates[*n].clone()).collect();
     listener("more nodes");
     let purchases = changes::purchases(site);
@@ -191,11 +185,44 @@ pub fn advise(
         not_modeled: site.not_modeled.clone(),
         assumed: site.assumed.clone(),
         remarks: log.account.remarks.clone(),
-        longest,
+        longest: advising.longest,
         seed: SEED,
     };
     advice.is_advised = advice.significant_effect().is_some();
     Ok(advice)
+}
+
+/// The results of the scheduler of a site, with its current configuration and with other settings.
+pub(crate) struct SiteResults {
+    /// The wait of each job of the log with the current configuration \[s\].
+    pub today: Vec<f64>,
+    /// The changes that are selected using the first part of the log, with the waits, if any helps.
+    pub best: Option<(String, Vec<f64>)>,
+}
+
+/// Replays the scheduler of a site, and selects changes as [`advise`] does.
+pub(crate) fn best_changes(
+    of: (&Log, &SlurmSite, Vec<Facts>),
+    past: f64,
+    longest: Option<f64>,
+    interrupt: &AtomicBool,
+) -> Result<SiteResults, String> {
+    let (log, site) = (of.0, of.1);
+    let advising = Advising::new(of, past, longest, interrupt)?;
+    let candidates = changes::candidates(site, log);
+    let each = candidates.par_iter();
+    let each = each.map(|change| advising.waits(&[change]));
+    let each = each.collect::<Result<Vec<Runs>, String>>()?;
+    let (best, together) = advising.together(&candidates, &each)?;
+    let mean_of_runs = |runs: &Runs| -> Vec<f64> {
+        let jobs = 0..log.jobs.len();
+        jobs.map(|n| advising.over(runs, |own| own[n])).collect()
+    };
+    let name = best.iter().map(|n| &candidates[*n].what).join("; ");
+    Ok(SiteResults {
+        today: mean_of_runs(&advising.today),
+        best: (!best.is_empty()).then(|| (name, mean_of_runs(&together))),
+    })
 }
 
 /// The wait of each job in each run in seconds.
@@ -209,22 +236,29 @@ struct Advising<'a> {
     early: usize,
     first: usize,
     classes: Vec<String>,
+    /// The maximum of the longest wait, as a multiple of today's.
+    longest: Option<f64>,
     interrupt: &'a AtomicBool,
 }
 
 const FEWEST: usize = 50;
+
+/// The fraction of the time span that is used to select changes.
+const PAST: f64 = 0.5;
+/// The maximum score relative to the previous one if another change is added.
+const WORTH: f64 = 0.98;
 
 /// The seed of all random draws.
 pub(crate) const SEED: u64 = 1;
 
 impl<'a> Advising<'a> {
     fn new(
-        log: &'a Log,
-        site: &SlurmSite,
-        facts: Vec<Facts>,
+        (log, site, facts): (&'a Log, &SlurmSite, Vec<Facts>),
+        past: f64,
+        longest: Option<f64>,
         interrupt: &'a AtomicBool,
     ) -> Result<Self, String> {
-        let cut = PAST * log.span();
+        let cut = past * log.span();
         let is_past = |job: &ReplayJob| job.seen.is_early() || job.submit < cut;
         let first = log.jobs.partition_point(is_past);
         let early = early(&log.jobs);
@@ -253,6 +287,7 @@ impl<'a> Advising<'a> {
             early,
             first,
             classes: classes(log),
+            longest: longest.or_else(|| SelectionCriteria::default_wait_bound(log)),
             interrupt,
         })
     }
@@ -270,12 +305,10 @@ impl<'a> Advising<'a> {
         &self,
         candidates: &[SiteChange],
         each: &[Runs],
-        longest: Option<f64>,
     ) -> Result<(Vec<usize>, Runs), String> {
-        let today = self.past_mean(&self.today);
-        let helps = |n: &usize| self.objective(&each[*n], longest) < today;
+        let helps = |n: &usize| self.objective(&each[*n]) < 1.0;
         let helpful = (0..candidates.len()).filter(helps).collect_vec();
-        let (mut best, mut mean, mut together) = (Vec::new(), today, self.today.clone());
+        let (mut best, mut score, mut together) = (Vec::new(), 1.0, self.today.clone());
         loop {
             let is_out = |n: usize, m: usize| n == m || candidates[n].excludes(&candidates[m]);
             let left = helpful.iter().copied();
@@ -288,31 +321,36 @@ impl<'a> Advising<'a> {
                     let all = best.iter().chain([&n]).map(|m| &candidates[*m]);
                     self.waits(&all.collect::<Vec<_>>())?
                 };
-                Ok((n, self.objective(&runs, longest), runs))
+                Ok((n, self.objective(&runs), runs))
             };
             let round: Vec<_> = left.into_par_iter().map(with).collect::<Result<_, _>>()?;
             match round.into_iter().min_by(|a, b| a.1.total_cmp(&b.1)) {
-                Some((n, own, runs)) if own < WORTH * mean => {
+                Some((n, own, runs)) if own < WORTH * score => {
                     best.push(n);
-                    (mean, together) = (own, runs);
+                    (score, together) = (own, runs);
                 }
                 _ => return Ok((best, together)),
             }
         }
     }
 
-    /// Returns the mean wait in the first half, or infinity if the guarantee is not met.
-    fn objective(&self, runs: &Runs, longest: Option<f64>) -> f64 {
-        let most = |runs: &Runs| self.over(runs, |waits| largest(&waits[self.early..self.first]));
-        match longest {
-            Some(times) if most(runs) > times * most(&self.today) => f64::INFINITY,
-            _ => self.past_mean(runs),
+    /// Returns the metric of `synth judge` in the first half, relative to the current configuration,
+    /// or infinity if the longest wait is too long.
+    fn objective(&self, runs: &Runs) -> f64 {
+        let past = self.early..self.first;
+        let own = self.summary(runs, past.clone());
+        let now = self.summary(&self.today, past);
+        match self.longest {
+            Some(times) if own.longest_wait > times * now.longest_wait => f64::INFINITY,
+            longest => {
+                let goal = SelectionCriteria {
+                    objective: JudgeObjective::Wait,
+                    longest,
+                    now: QueueRule::EASY,
+                };
+                goal.against(&own, &now).exp()
+            }
         }
-    }
-
-    fn past_mean(&self, runs: &Runs) -> f64 {
-        let past = |waits: &[f64]| mean(waits[self.early..self.first].iter().copied());
-        self.over(runs, past)
     }
 
     fn over(&self, runs: &Runs, of: impl Fn(&[f64]) -> f64) -> f64 {
@@ -324,19 +362,31 @@ impl<'a> Advising<'a> {
     }
 
     fn judged(&self, runs: &Runs) -> GroupWaits {
-        let jobs = self.log.jobs[self.first..].iter();
-        let sizes = jobs.map(|job| self.seconds(job.size));
+        let own = self.summary(runs, self.first..self.log.jobs.len());
+        GroupWaits {
+            jobs: own.jobs,
+            mean: own.mean_wait,
+            slowdown: own.mean_bounded_slowdown,
+            longest: own.longest_wait,
+        }
+    }
+
+    /// Returns the means over all runs for some of the jobs.
+    fn summary(&self, runs: &Runs, jobs: Range<usize>) -> WaitSummary {
+        let sizes = self.log.jobs[jobs.clone()].iter();
+        let sizes = sizes.map(|job| self.seconds(job.size));
         let outcomes = runs.iter().map(|waits| {
-            let waits = waits[self.first..].iter().copied();
+            let waits = waits[jobs.clone()].iter().copied();
             WaitSummary::of(waits.zip(sizes.clone()))
         });
         let outcomes: Vec<WaitSummary> = outcomes.collect();
         let over = |of: fn(&WaitSummary) -> f64| mean(outcomes.iter().map(of));
-        GroupWaits {
-            jobs: outcomes[0].jobs,
-            mean: over(|own| own.mean_wait),
-            slowdown: over(|own| own.mean_bounded_slowdown),
-            longest: over(|own| own.longest_wait),
+        WaitSummary {
+            jobs: jobs.len() as u64,
+            mean_wait: over(|own| own.mean_wait),
+            mean_bounded_slowdown: over(|own| own.mean_bounded_slowdown),
+            p99_wait: over(|own| own.p99_wait),
+            longest_wait: over(|own| own.longest_wait),
         }
     }
 
@@ -368,7 +418,7 @@ impl<'a> Advising<'a> {
         let jobs = self.log.jobs.iter();
         let submits: Vec<f64> = jobs.map(|job| self.seconds(job.submit)).collect();
         let span = self.seconds(self.log.span());
-        let most = (1.0 - PAST) * span / FEWEST_BLOCKS;
+        let most = (1.0 - PAST) * span / Blocks::FEWEST;
         let length = Blocks::length(mean).min(most);
         let blocks = Blocks::draw(&submits, [PAST * span, span], length, SEED)?;
         let drawn = |runs: &Runs, run: fn(usize, usize) -> usize| -> Vec<Option<f64>> {

@@ -72,7 +72,7 @@ fn verdict(advice: &Advice) -> String {
             "There is no advice, because there are no start times in the log (sacct: Start), so the replay cannot be checked. To get advice, also export the field Start. In the replay alone, the best change is: {helped}."
         );
     };
-    let checked = near.describe();
+    let checked = near.describe(true);
     if !near.is_near() {
         return checked;
     }

@@ -12,7 +12,10 @@ use clap::Args;
 use crate::judge::{
     ChosenRule, JudgeObjective, LogWindows, QueueRule, SelectionCriteria, WalkForward,
 };
+use crate::slurm::best_changes;
 pub use results::Judged;
+use synth_slurm::configuration::SlurmSite;
+use synth_slurm::rule::Facts;
 use synth_slurm::{SiteArgs, SiteLog};
 use synth_traces::replay::{Log, Speed};
 use synth_typed::{fraction, part, positive, time};
@@ -72,6 +75,10 @@ pub struct Arguments {
     #[arg(long, value_name = "FILE")]
     policy: Option<PathBuf>,
 
+    /// Also print the tables of rules, windows, classes, estimates and lines
+    #[arg(long, short)]
+    verbose: bool,
+
     #[command(flatten)]
     site: SiteArgs,
 }
@@ -103,6 +110,27 @@ impl Arguments {
         Ok(choice.point.document()?)
     }
 
+    fn judged(
+        &self,
+        (log, name, site): (&Log, String, Option<(SlurmSite, Vec<Facts>)>),
+        windows: LogWindows,
+        interrupt: &Arc<AtomicBool>,
+        listener: &mut dyn FnMut(&str),
+    ) -> VerbResult<Judged> {
+        let forward = WalkForward::new(log, windows, self.goal(log), interrupt)?;
+        let site = match site {
+            None => None,
+            Some((site, facts)) => {
+                listener("replaying the scheduler of the site");
+                let of = (log, &site, facts);
+                let results = best_changes(of, self.past, self.longest, interrupt)?;
+                Some((site, results))
+            }
+        };
+        let site = site.as_ref().map(|(site, results)| (site, results));
+        Ok(Judged::of(&forward, name, site, listener)?)
+    }
+
     fn breaks(&self, choice: &ChosenRule) -> bool {
         self.longest.is_some() && !choice.keeps
     }
@@ -124,7 +152,12 @@ impl RunVerb for Arguments {
         caller.notify(Notice::Interruptible);
         let interrupt = caller.interrupt.clone();
         let listener = &mut |what: &str| caller.notify(Notice::Doing(what));
-        let SiteLog { log, name, .. } = self.site.read(&self.trace, listener)?;
+        let SiteLog { log, name, site } = self.site.read(&self.trace, listener)?;
+        if site.is_some() && self.load.is_some() {
+            return refuse(
+                "with a configuration of Slurm, the replay of the site is at the load of the log, so `--load` cannot be used",
+            );
+        }
         let speed = match self.load {
             None => Speed::ONE,
             Some(load) => Speed::near(load / log.load())
@@ -139,21 +172,26 @@ impl RunVerb for Arguments {
             listener("selecting an order for the whole log");
             Ok((file.clone(), self.selected(&log, &interrupt)?))
         });
-        let forward = WalkForward::new(&log, windows, self.goal(&log), &interrupt);
-        let judged = match forward.and_then(|forward| Judged::of(&forward, name, listener)) {
+        let missing = site.as_ref().and_then(|(site, _)| site.what_is_missing());
+        let judged = match self.judged((&log, name, site), windows, &interrupt, listener) {
             Err(_) if interrupt.load(Ordering::Relaxed) => {
                 return Ok(VerbOutput::interrupted_before("the last window"));
             }
             judged => judged?,
         };
         let mut windows = judged.windows.iter();
-        let output = VerbOutput {
-            report: report::report(&log, &judged, caller.command.clone()),
+        let mut output = VerbOutput {
+            report: report::report(&log, &judged, missing, caller.command.clone()),
             documents: Vec::from_iter(policy.transpose()?),
             negative: windows.any(|window| self.breaks(&window.choice)),
             document: document("synth-judgement", &judged)?,
             ..VerbOutput::default()
         };
-        output.written_to(self.html.as_ref(), self.output.as_ref())
+        output = output.written_to(self.html.as_ref(), self.output.as_ref())?;
+        if !self.verbose {
+            // The page contains all tables.
+            output.report.sections.truncate(1);
+        }
+        Ok(output)
     }
 }

@@ -1,14 +1,19 @@
-use itertools::Itertools as _;
+use itertools::{Itertools as _, chain};
 
 use super::results::{Class, Judged, Role, Row};
 use crate::judge::{JudgedWindow, WaitSummary};
 use crate::verbs::{account_of, ends};
-use synth_traces::replay::{Interval, Log};
+use synth_traces::replay::{Blocks, Interval, Log};
 use synth_verb::report::plot::{Bar, Figure, bars, heat_map};
 use synth_verb::report::{Report, Section, counted, length, number, percent};
 use synth_verb::table;
 
-pub(super) fn report(log: &Log, judged: &Judged, command: String) -> Report {
+pub(super) fn report(
+    log: &Log,
+    judged: &Judged,
+    missing: Option<String>,
+    command: String,
+) -> Report {
     let (past, seed) = (percent(judged.cut.past), judged.seed);
     let walk = format!(
         "The order for each window is selected using the jobs before it, and it continues with the queue of the previous window. The first {past} of the time span is before the first window."
@@ -18,9 +23,14 @@ pub(super) fn report(log: &Log, judged: &Judged, command: String) -> Report {
     );
     Report {
         title: format!("Queue orders on {}", judged.file),
-        summary: vec![headline(judged), price(judged), of_log(log, judged)],
+        summary: chain!(
+            missing,
+            [headline(judged), price(judged), of_log(log, judged)]
+        )
+        .collect(),
         warnings: warnings(judged),
         sections: vec![
+            decision(log, judged),
             rules(judged),
             windows(&judged.windows),
             classes(judged),
@@ -34,6 +44,78 @@ pub(super) fn report(log: &Log, judged: &Judged, command: String) -> Report {
         ],
         command,
         ..Report::default()
+    }
+}
+
+/// Compares the rules that can be used, and says which command is next.
+fn decision(log: &Log, judged: &Judged) -> Section {
+    let rows = judged.rules.iter();
+    let rows = rows.filter(|row| !matches!(row.role, Role::Hindsight | Role::Yardstick));
+    let now = judged.rules[0].outcome;
+    let section = table!("Decision", rows, row => {
+        "rule" => match row.role {
+            Role::Now => format!("today: {}", row.rule),
+            Role::Exportable if judged.at_site => "best for Slurm".into(),
+            Role::Exportable => format!("best for Slurm: {}", row.rule),
+            _ => row.rule.clone(),
+        },
+        "mean wait [h]" => row.outcome.mean_wait / 3600.0,
+        "ratio [1]" => ratio(row.outcome.mean_wait, now.mean_wait, row.wait_ratio),
+        "longest wait [h]" => row.outcome.longest_wait / 3600.0,
+    });
+    section.note(next_step(log, judged))
+}
+
+fn next_step(log: &Log, judged: &Judged) -> String {
+    let now = &judged.rules[0];
+    let is_sure = |row: &&Row| row.wait_ratio.is_some_and(|own| own.high < 1.0);
+    let of_role = |role| judged.rules.iter().find(|row: &&Row| row.role == role);
+    let [selected, exportable] = [Role::Chosen, Role::Exportable].map(of_role);
+    if judged.agreement.as_ref().is_some_and(|own| !own.is_near()) {
+        return "Decision: none, because the replay differs too much from the log (see above)."
+            .into();
+    }
+    if now.wait.is_none() {
+        return format!(
+            "Decision: keep {}, because the windows are too short for a confidence interval. It needs at least {:.0} blocks of {}; use a longer log or a smaller `--past`.",
+            now.rule,
+            Blocks::FEWEST,
+            length(Blocks::length(now.outcome.mean_wait))
+        );
+    }
+    if let Some(row) = exportable.filter(is_sure) {
+        let command = match judged.at_site {
+            true => format!("synth advise slurm {} --slurm … -o change", judged.file),
+            false => format!(
+                "synth export slurm-priority {} --partition {} -o order",
+                row.rule,
+                partitions(log)
+            ),
+        };
+        return format!(
+            "Decision: use {}, whose gain is certain (the interval is below 1). The next command for Slurm is `{command}`.",
+            row.rule
+        );
+    }
+    match selected.filter(is_sure) {
+        Some(_) => format!(
+            "Decision: selecting the order each window certainly helps, but Slurm cannot do this by itself. `--policy FILE` writes the order for a scheduler that uses `synth drive`. With Slurm alone, keep {}.",
+            now.rule
+        ),
+        None => format!("Decision: keep {}, because no gain is certain.", now.rule),
+    }
+}
+
+fn partitions(log: &Log) -> String {
+    let names = log.account.classes.iter().map(|own| &*own.partition);
+    let names = names
+        .flat_map(|own| own.split(','))
+        .filter(|own| !own.is_empty());
+    let names = names.sorted().dedup().join(",");
+    if names.is_empty() {
+        "NAME".into()
+    } else {
+        names
     }
 }
 
@@ -119,18 +201,8 @@ fn warnings(judged: &Judged) -> Vec<String> {
             "In {windows}, there is no order that meets the guarantee in the past, so the order that is closest to it is used."
         ));
     }
-    let recorded = judged.rules.iter().find(|row| row.role == Role::Recorded);
-    if let Some(recorded) = recorded.map(|row| row.outcome.mean_wait) {
-        let now = &judged.rules[0];
-        let replayed = now.outcome.mean_wait;
-        if recorded > 2.0 * replayed || recorded < 0.5 * replayed {
-            warnings.push(format!(
-                "The mean wait in the log is {}, but {} in the replay under {}. The site may use another rule (see --now), or other limits or servers, so the improvement may not apply to it.",
-                length(recorded),
-                length(replayed),
-                now.rule
-            ));
-        }
+    if let Some(near) = judged.agreement.as_ref().filter(|own| !own.is_near()) {
+        warnings.push(near.describe(judged.at_site));
     }
     let alike = match (judged.has_limits, judged.has_users) {
         (false, true) => "the last jobs of the same user, also for the current rule",
@@ -158,6 +230,7 @@ fn rules(judged: &Judged) -> Section {
         "role" => match row.role {
             Role::Now => "current",
             Role::Chosen => "selected",
+            Role::Exportable => "for Slurm",
             Role::Hindsight => "in hindsight",
             Role::Yardstick => "sizes known",
             Role::Recorded => "recorded",

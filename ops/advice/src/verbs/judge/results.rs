@@ -3,11 +3,14 @@ use rayon::prelude::*;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::agreement::Agreement;
 use crate::judge::{
-    EstimateAccuracy, JudgedWindow, LogWindows, SelectionCriteria, WaitSummary, WaitsAndSizes,
-    WalkForward, baseline_rules,
+    EstimateAccuracy, JudgedWindow, LogWindows, QueueRule, SelectionCriteria, WaitSummary,
+    WaitsAndSizes, WalkForward, baseline_rules, slurm_rules,
 };
+use crate::slurm::SiteResults;
 use crate::verbs::SEED;
+use synth_slurm::configuration::SlurmSite;
 use synth_traces::replay::{Blocks, Interval, LogError, bounded_slowdown};
 
 /// The results of `synth judge`. All times are in seconds.
@@ -39,6 +42,14 @@ pub struct Judged {
     pub classes: Vec<Class>,
     /// The accuracy of each estimate of the job size.
     pub estimates: Vec<EstimateAccuracy>,
+    /// A comparison of the replay of the current rule with the log, or `None` if there are no start
+    /// times, or if the speed is not 1.
+    pub agreement: Option<Agreement>,
+    /// The settings that may affect the start of jobs, but are not included in the replay.
+    pub not_modeled: Vec<String>,
+    /// Whether the current rule is the scheduler of the site, with its configuration.
+    #[serde(skip)]
+    pub(super) at_site: bool,
 }
 
 /// The role of a row.
@@ -49,6 +60,8 @@ pub enum Role {
     Now,
     /// The rules that were selected for each window using only earlier jobs.
     Chosen,
+    /// The order that can be set in Slurm and was best for the jobs before the first window.
+    Exportable,
     /// A rule in common use that is used for all windows.
     Hindsight,
     /// A rule that knows the size of each job, which is a baseline that cannot be achieved.
@@ -108,6 +121,7 @@ impl Judged {
     pub(super) fn of(
         forward: &WalkForward<'_>,
         file: String,
+        site: Option<(&SlurmSite, &SiteResults)>,
         listener: &mut dyn FnMut(&str),
     ) -> Result<Self, LogError> {
         let (log, goal) = (forward.log, forward.goal);
@@ -116,11 +130,14 @@ impl Judged {
         })?;
         listener("replaying rules in common use");
         let now = &goal.now;
-        let mut rows = vec![
-            row(now.name(), Role::Now, forward.evaluate_rule(now, false)?),
+        let mut rows = current_and_exportable(forward, site.map(|(_, own)| own))?;
+        rows.insert(
+            1,
             row("selected in each window".into(), Role::Chosen, served),
-        ];
-        let others = baseline_rules(log.has_limits).filter(|own| *own != (*now, false));
+        );
+        let first = rows.len();
+        let is_shown = |own: &(QueueRule, bool)| site.is_some() || *own != (*now, false);
+        let others = baseline_rules(log.has_limits).filter(is_shown);
         let others = others.collect_vec().into_par_iter();
         let others = others.map(|(point, sizes)| {
             let (role, knows) = match sizes {
@@ -131,14 +148,23 @@ impl Judged {
             Ok(row(point.name() + knows, role, served))
         });
         rows.extend(others.collect::<Result<Vec<Row>, LogError>>()?);
-        rows[2..].sort_by(|a, b| {
+        rows[first..].sort_by(|a, b| {
             let key = |row: &Row| (row.role as u8, row.outcome.mean_wait);
             let (a, b) = (key(a), key(b));
             a.0.cmp(&b.0).then(a.1.total_cmp(&b.1))
         });
         rows.extend(recorded(forward));
         set_intervals(forward, &mut rows);
+        let first = forward.first();
+        let is_recorded = forward.windows.speed.ratio() == 1.0;
+        let agreement =
+            is_recorded.then(|| Agreement::of(log, first, |n| rows[0].jobs[n - first].0));
         Ok(Judged {
+            agreement: agreement.flatten(),
+            not_modeled: site
+                .map(|(site, _)| site.not_modeled.clone())
+                .unwrap_or_default(),
+            at_site: site.is_some(),
             classes: classes(forward, &rows),
             promise: promise(&windows, &rows[1].jobs),
             jobs: log.arrivals().len() as u64,
@@ -154,6 +180,43 @@ impl Judged {
             estimates,
         })
     }
+}
+
+/// Returns the current rule, and the best order that can be set in Slurm if there is one.
+fn current_and_exportable(
+    forward: &WalkForward<'_>,
+    site: Option<&SiteResults>,
+) -> Result<Vec<Row>, LogError> {
+    let Some(site) = site else {
+        let now = &forward.goal.now;
+        let mut rows = vec![row(
+            now.name(),
+            Role::Now,
+            forward.evaluate_rule(now, false)?,
+        )];
+        let best = match forward.log.has_limits {
+            true => Some(forward.best_among(&slurm_rules())?.point).filter(|own| own != now),
+            false => None,
+        };
+        if let Some(point) = best {
+            let served = forward.evaluate_rule(&point, false)?;
+            rows.push(row(point.name(), Role::Exportable, served));
+        }
+        return Ok(rows);
+    };
+    let per_second = forward.log.tick.per_second() as f64;
+    let first = forward.first();
+    let served = |waits: &[f64]| {
+        let jobs = forward.log.jobs[first..].iter();
+        let pairs = waits[first..].iter().zip(jobs);
+        pairs
+            .map(|(wait, job)| (*wait, job.size / per_second))
+            .collect()
+    };
+    let best = site.best.iter();
+    let best = best.map(|(name, waits)| row(name.clone(), Role::Exportable, served(waits)));
+    let today = row("slurm".into(), Role::Now, served(&site.today));
+    Ok(std::iter::once(today).chain(best).collect())
 }
 
 /// Returns the recorded schedule, if it is known for all jobs and if the speed is 1.

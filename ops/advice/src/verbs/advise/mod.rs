@@ -8,9 +8,9 @@ use std::sync::atomic::Ordering;
 use clap::{Args, ValueEnum};
 
 use crate::slurm::advise;
-use synth_slurm::{SiteArgs, SiteLog, commands};
+use synth_slurm::{SiteArgs, SiteLog, commands, is_live};
 use synth_typed::positive;
-use synth_verb::{Caller, Files, RunVerb, VerbOutput, VerbResult, document, files};
+use synth_verb::{Caller, Files, RunVerb, VerbOutput, VerbResult, document, files, refuse};
 
 /// Find changes to the configuration of a site using its own jobs
 ///
@@ -81,9 +81,12 @@ impl RunVerb for Advise {
         let interrupt = caller.interrupt.clone();
         let command = caller.command.clone();
         let mut listener = caller.doing();
+        let missing = "the configuration of the site is missing; use `--slurm` to specify it";
+        if self.site.slurm.is_none() && !is_live(&self.trace) {
+            return refuse(missing);
+        }
         let SiteLog { log, site, .. } = self.site.read(&self.trace, &mut listener)?;
-        let (site, facts) =
-            site.ok_or("the configuration of the site is missing; use `--slurm` to specify it")?;
+        let (site, facts) = site.ok_or(missing)?;
         let advice = advise(
             (&log, &site, facts),
             self.longest,

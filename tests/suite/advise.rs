@@ -150,7 +150,7 @@ fn nobody_waits_at_a_quiet_site() {
 fn all_verbs_use_the_same_site() {
     let folder = Folder::new();
     let log = folder.write("jobs.txt", &log(2000, 1));
-    let conf = CONF.to_owned()
+    let conf = CONF.replace("Nodes=ALL", "Nodes=n[1-2]")
         + "NodeName=g CPUs=64\nPartitionName=gpu Nodes=g\nPartitionName=all Nodes=ALL\n";
     let conf = folder.write("slurm.conf", &conf);
     let other = folder.write("other.conf", &CONF.replace("=batch", "=accel"));
@@ -272,7 +272,7 @@ fn reports_missing_inputs() {
         advise slurm LONG | --slurm
         advise slurm LONG --slurm missing | cannot read missing
         advise slurm LONG --slurm BARE | has no nodes
-        advise slurm LONG --slurm CONF --servers cpu=4 | `--servers` cannot be used
+        advise slurm LONG --slurm CONF --servers cpu=4 | `--servers` and `--capacity` cannot be used
         advise slurm --from soon | --from";
     let table = table.replace("CONF", &conf).replace("BARE", &bare);
     assert_errors(&table, &[("SHORT", &short), ("LONG", &long)]);

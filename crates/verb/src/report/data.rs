@@ -100,6 +100,8 @@ pub struct Section {
     pub figures: Vec<Figure>,
     /// `true` if the section is only shown on pages.
     pub is_detail: bool,
+    /// `true` if pages show a bar for each time in the table.
+    pub has_bars: bool,
 }
 
 /// A column of a table.
@@ -259,7 +261,15 @@ impl Cell {
 
 pub(super) struct Shown {
     pub heads: Vec<(String, bool)>,
-    pub rows: Vec<Vec<(String, &'static str)>>,
+    pub rows: Vec<Vec<ShownCell>>,
+}
+
+#[derive(Clone)]
+pub(super) struct ShownCell {
+    pub text: String,
+    pub class: &'static str,
+    /// The length of the bar, as a fraction of the longest one in the table.
+    pub bar: Option<String>,
 }
 
 impl Section {
@@ -312,14 +322,17 @@ impl Section {
             }
             let alike = self.columns.iter().positions(|own| own.unit == column.unit);
             let values = alike.flat_map(cells).filter_map(Cell::values);
-            let (unit, factor) = match &*column.unit {
-                "" | "#" | "1" => (String::new(), 1.0),
-                "%" => (" [%]".into(), 100.0),
+            let values = values.map(|own| own[0]);
+            let longest = values.clone().fold(0.0, f64::max);
+            let (unit, factor, most) = match &*column.unit {
+                "" | "#" | "1" => (String::new(), 1.0, 0.0),
+                "%" => (" [%]".into(), 100.0, 0.0),
                 unit => {
-                    let (unit, factor) = readable(unit, values.map(|own| own[0]));
-                    (format!(" [{unit}]"), factor)
+                    let (unit, factor) = readable(unit, values);
+                    (format!(" [{unit}]"), factor, longest)
                 }
             };
+            let has_bars = self.has_bars && most > 0.0;
             let is_words = column.unit.is_empty();
             heads.push((format!("{}{unit}", column.name), is_words));
             for (own, row) in rows.iter_mut().zip(&self.rows) {
@@ -331,7 +344,9 @@ impl Section {
                     _ => "",
                 };
                 let text = cell.map_or(String::new(), |cell| cell.text(&column.unit, factor));
-                own.push((text, class));
+                let value = cell.and_then(Cell::values).filter(|_| has_bars);
+                let bar = value.map(|own| format!("{:.3}", own[0] / most));
+                own.push(ShownCell { text, class, bar });
             }
         }
         Shown { heads, rows }

@@ -100,7 +100,7 @@ pub struct Section {
     pub figures: Vec<Figure>,
     /// `true` if the section is only shown on pages.
     pub is_detail: bool,
-    /// `true` if pages show a bar for each time in the table.
+    /// `true` if pages show a bar for each time, which compares it with the others in its row.
     pub has_bars: bool,
 }
 
@@ -268,7 +268,7 @@ pub(super) struct Shown {
 pub(super) struct ShownCell {
     pub text: String,
     pub class: &'static str,
-    /// The length of the bar, as a fraction of the longest one in the table.
+    /// The length of the bar, as a fraction of the longest one in the row.
     pub bar: Option<String>,
 }
 
@@ -322,17 +322,15 @@ impl Section {
             }
             let alike = self.columns.iter().positions(|own| own.unit == column.unit);
             let values = alike.flat_map(cells).filter_map(Cell::values);
-            let values = values.map(|own| own[0]);
-            let longest = values.clone().fold(0.0, f64::max);
-            let (unit, factor, most) = match &*column.unit {
-                "" | "#" | "1" => (String::new(), 1.0, 0.0),
-                "%" => (" [%]".into(), 100.0, 0.0),
+            let (unit, factor) = match &*column.unit {
+                "" | "#" | "1" => (String::new(), 1.0),
+                "%" => (" [%]".into(), 100.0),
                 unit => {
-                    let (unit, factor) = readable(unit, values);
-                    (format!(" [{unit}]"), factor, longest)
+                    let (unit, factor) = readable(unit, values.map(|own| own[0]));
+                    (format!(" [{unit}]"), factor)
                 }
             };
-            let has_bars = self.has_bars && most > 0.0;
+            let has_bars = self.has_bars && !["", "#", "1", "%"].contains(&&*column.unit);
             let is_words = column.unit.is_empty();
             heads.push((format!("{}{unit}", column.name), is_words));
             for (own, row) in rows.iter_mut().zip(&self.rows) {
@@ -344,8 +342,13 @@ impl Section {
                     _ => "",
                 };
                 let text = cell.map_or(String::new(), |cell| cell.text(&column.unit, factor));
-                let value = cell.and_then(Cell::values).filter(|_| has_bars);
-                let bar = value.map(|own| format!("{:.3}", own[0] / most));
+                let alike = row.iter().zip(&self.columns);
+                let alike = alike.filter(|(_, own)| own.unit == column.unit);
+                let values = alike.filter_map(|(cell, _)| Some(cell.values()?[0]));
+                let most = values.fold(0.0, f64::max);
+                let part = cell.and_then(Cell::values).map(|own| own[0] / most);
+                let part = part.filter(|part| has_bars && part.is_finite());
+                let bar = part.map(|part| format!("{part:.3}"));
                 own.push(ShownCell { text, class, bar });
             }
         }

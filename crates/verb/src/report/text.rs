@@ -119,7 +119,9 @@ fn wrapped(columns: &[Lines], most: usize) -> Vec<Lines> {
     let (count, wide) = words.fold((0, 0), |(n, wide), own| (n + 1, wide + own.width()));
     let limit = most.saturating_sub(total(&columns) - wide) / count.max(1);
     for column in columns[1..].iter_mut().filter(|own| own.is_words) {
-        column.wrap(limit.max(NARROWEST + PADDING));
+        let words = column.cells.iter().flat_map(|cell| cell.split_whitespace());
+        let longest = words.map(width).max().unwrap_or(0) + PADDING;
+        column.wrap(limit.max(NARROWEST + PADDING).max(longest.min(most / 4)));
     }
     if columns[0].is_words {
         let rest = most.saturating_sub(total(&columns[1..]));

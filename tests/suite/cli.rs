@@ -250,8 +250,8 @@ fn checks_output_files_first() {
 #[test]
 fn tables_have_the_width_of_the_terminal() {
     let widest = |columns: &str| {
-        let mut judge = command("judge models/traces/cluster.swf");
-        let printed = stdout(&judge.env("COLUMNS", columns).output().unwrap());
+        let mut rules = command("rules");
+        let printed = stdout(&rules.env("COLUMNS", columns).output().unwrap());
         let widths = printed.lines().map(|line| line.chars().count());
         widths.max().unwrap()
     };

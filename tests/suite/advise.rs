@@ -35,7 +35,7 @@ fn advises_an_order_and_names_who_waits_longer() {
     let [json_file, page] = folder.paths(["a.json", "a.html"]);
     let run = run_ok!("advise slurm {log} --slurm {conf} -o {json_file} --html {page}");
     for words in [
-        "In a replay of the current configuration",
+        "in the replay of the current configuration",
         "1. ",
         "--partition batch",
         "user ann",
@@ -76,6 +76,113 @@ fn gives_no_advice_if_the_replay_disagrees_with_the_log() {
 }
 
 #[test]
+fn jobs_that_still_wait_are_included_in_the_means() {
+    let folder = Folder::new();
+    let log = log(2000, 1);
+    let cells = |line: &str| line.split('|').map(str::to_owned).collect::<Vec<_>>();
+    let rows = log.lines().skip(1).map(cells).collect::<Vec<_>>();
+    let number = |row: &Vec<String>, n: usize| row[n].parse::<f64>().unwrap();
+    let last = rows.iter().map(|row| number(row, 8)).fold(0.0, f64::max);
+    // Slurm prints a job that is not eligible, such as one that depends on another, like this.
+    let row = |id: u32, eligible: &str| {
+        let times = format!("1701000000|{eligible}|Unknown|Unknown|0");
+        format!("{id}|eve|a|batch|normal|{times}|PENDING|1|cpu=16,node=1|10\n")
+    };
+    let pending = (0..30).map(|n| row(9000 + n, "1701000000"));
+    let pending = pending.collect::<String>() + &row(9999, "Unknown");
+    let jobs = folder.write("jobs.txt", &(log.clone() + &pending));
+    let conf = folder.write("slurm.conf", CONF);
+    let run = command(&format!("advise slurm {jobs} --slurm {conf} -o -"));
+    let run = json(&{ run }.output().unwrap());
+    let own = &run["likeness"];
+    assert_eq!(own["pending"]["jobs"], 30);
+    let so_far = last - 1_701_000_000.0;
+    assert_eq!(own["pending"]["recorded"], so_far);
+    assert!(own["pending"]["replayed"].as_f64().unwrap() <= so_far);
+    let span = number(&rows[1999], 5) - 1_700_000_000.0;
+    let late = rows.iter();
+    let late = late.filter(|row| number(row, 5) - 1_700_000_000.0 >= 0.5 * span);
+    let waits = late.map(|row| number(row, 7) - number(row, 5));
+    let waits = waits.chain(vec![so_far; 30]).collect::<Vec<_>>();
+    let mean = waits.iter().sum::<f64>() / waits.len() as f64;
+    let recorded = own["recorded"].as_f64().unwrap();
+    assert!((recorded - mean).abs() < 1e-9 * mean, "{recorded} {mean}");
+}
+
+#[test]
+fn judge_and_advise_select_the_same_change() {
+    let folder = Folder::new();
+    let log = folder.write("jobs.txt", &log(2000, 1));
+    let conf = format!("Include /etc/slurm/own/priority.conf\n{CONF}");
+    let conf = folder.write("slurm.conf", &conf);
+    folder.write("priority.conf", "PriorityType=priority/basic\n");
+    let advice = json(&run_ok!("advise slurm {log} --slurm {conf} -o -"));
+    let judged = json(&run_ok!("judge {log} --slurm {conf} -o -"));
+    let row = |role: &str| {
+        let mut rows = judged["rules"].as_array().unwrap().iter();
+        rows.find(|row| row["role"] == role).unwrap()
+    };
+    assert_eq!(row("exportable")["rule"], advice["chosen"][0]["what"]);
+    for (role, mean) in [
+        ("now", &advice["today"]["mean"]),
+        ("exportable", &advice["gain"]["waits"]["mean"]),
+    ] {
+        let own = row(role)["outcome"]["mean_wait"].as_f64().unwrap();
+        let other = mean.as_f64().unwrap();
+        assert!((own - other).abs() < 1e-9 * other, "{role}: {own} {other}");
+    }
+    assert_eq!(judged["agreement"], advice["likeness"]);
+    let printed = stdout(&run_ok!("judge {log} --slurm {conf}"));
+    assert!(printed.lines().count() <= 30, "{printed}");
+    assert_contains(&printed, "synth advise slurm");
+}
+
+#[test]
+fn nobody_waits_at_a_quiet_site() {
+    let folder = Folder::new();
+    let log = folder.write("jobs.txt", &log(300, 0));
+    let conf = folder.write("slurm.conf", &CONF.replace("n[1-2]", "n[1-40]"));
+    let run = run_ok!("advise slurm {log} --slurm {conf}");
+    assert_contains(&stdout(&run), "Nobody waits");
+}
+
+#[test]
+fn all_verbs_use_the_same_site() {
+    let folder = Folder::new();
+    let log = folder.write("jobs.txt", &log(2000, 1));
+    let conf = CONF.replace("Nodes=ALL", "Nodes=n[1-2]")
+        + "NodeName=g CPUs=64\nPartitionName=gpu Nodes=g\nPartitionName=all Nodes=ALL\n";
+    let conf = folder.write("slurm.conf", &conf);
+    let other = folder.write("other.conf", &CONF.replace("=batch", "=accel"));
+    for verb in [
+        "advise slurm LOG",
+        "judge LOG",
+        "forecast LOG",
+        "replay LOG --policies slurm",
+        "fit LOG",
+    ] {
+        let verb = verb.replace("LOG", &log);
+        for (options, why) in [
+            ("--partition batch,nix", "it has batch, gpu, all"),
+            ("--servers cpu=9", "`--servers`"),
+        ] {
+            let run = run_expecting_code(2, &format!("{verb} --slurm {conf} {options}"));
+            assert_contains(&stderr(&run), why);
+        }
+        if !verb.starts_with("fit") {
+            let run = run_expecting_code(2, &format!("{verb} --slurm {other}"));
+            assert_contains(&stderr(&run), "another cluster");
+        }
+    }
+    let replay = |partitions: &str| {
+        let options = format!("--slurm {conf} --partition {partitions}");
+        let replay = json(&run_ok!("replay {log} {options} --policies slurm -o -"));
+        replay["trace"]["capacity"][0].as_f64().unwrap()
+    };
+    assert_eq!([replay("batch"), replay("batch,gpu")], [32.0, 96.0]);
+}
+
+#[test]
 fn gives_no_advice_if_the_log_has_no_start_times() {
     let folder = Folder::new();
     let started = log(2000, 1);
@@ -86,7 +193,7 @@ fn gives_no_advice_if_the_log_has_no_start_times() {
     let bare = folder.write("jobs.txt", &bare.collect::<String>());
     let conf = folder.write("slurm.conf", CONF);
     let page = folder.path_string("a.html");
-    let filter = "--from 1h --only partition=batch,status=completed";
+    let filter = "--from 1h --partition batch --read status=completed";
     let typed = format!("advise slurm {bare} --slurm {conf} {filter} --html {page}");
     let text = stdout(&run_expecting_code(1, &typed)).replace('\n', " ");
     assert_contains(&text, "so the replay cannot be checked");
@@ -113,7 +220,7 @@ esac";
         let words = "echo 'You are not running a supported accounting_storage plugin' >&2; exit 1";
         folder.command(name, words);
     }
-    let mut advise = command("advise slurm --since 2w");
+    let mut advise = command("advise slurm --from now-2w");
     advise.env("PATH", path_with(&folder.path("")));
     let run = advise.output().unwrap();
     assert_eq!(code(&run), 0, "{}", stderr(&run));
@@ -155,6 +262,63 @@ fn prints_assumptions_first_and_omits_jobs_above_limits() {
 }
 
 #[test]
+fn checks_the_promises_of_an_earlier_advice() {
+    let folder = Folder::new();
+    let log = folder.write("jobs.txt", &log(3000, 1));
+    let head = "PriorityType=priority/basic\nJobSubmitPlugins=require_timelimit\n";
+    let conf = folder.write("slurm.conf", &(head.to_owned() + CONF));
+    let [before, document] = folder.paths(["a.json", "p.json"]);
+    run_ok!("advise slurm {log} --slurm {conf} --to 18d -o {before}");
+    let lines = folder.json("a.json")["lines"].clone();
+    let lines = lines.as_array().unwrap().iter();
+    let lines: String = lines
+        .map(|line| format!("{}\n", line.as_str().unwrap()))
+        .collect();
+    let changed = folder.write("changed.conf", &(head.to_owned() + CONF + &lines));
+    // The waits are recorded without the change, so it does not keep its promise.
+    let rest = format!("advise slurm {log} --from 18d --before {before}");
+    let run = run_expecting_code(1, &format!("{rest} --slurm {changed} -o {document}"));
+    assert_contains(&stdout(&run), "The promise was missed");
+    assert_contains(&stdout(&run), "user ann");
+    let own = folder.json("p.json");
+    assert_eq!(own["format"], "synth-promises");
+    assert_eq!(own["all"]["is_kept"], false);
+    let part = lines.replace("JobSubmitPlugins", "# JobSubmitPlugins");
+    let part = folder.write("part.conf", &(head.to_owned() + CONF + &part));
+    let run = run_expecting_code(1, &format!("{rest} --slurm {part}"));
+    assert_contains(
+        &stdout(&run).replace('\n', " "),
+        "missing in the configuration: JobSubmitPlugins=lua",
+    );
+    let other = CONF.replace("ClusterName=c", "ClusterName=other") + &lines;
+    let other = folder.write("other.conf", &(head.to_owned() + &other));
+    let unsure = folder.json("a.json").to_string();
+    let unsure = unsure.replace("\"is_advised\":true", "\"is_advised\":false");
+    let unsure = folder.write("unsure.json", &unsure);
+    let table = "advise slurm LOG --slurm OLD --before ADVICE | none of the settings
+        advise slurm LOG --slurm OTHER --before ADVICE | the advice is for the cluster `c`
+        advise slurm LOG --slurm NEW --before PROMISES | this is `synth-promises`
+        advise slurm LOG --slurm NEW --before UNSURE | no change was advised
+        advise slurm LOG --slurm NEW --before OLD | not a document of synth
+        advise slurm LOG --slurm NEW --before none.json | none.json
+        advise slurm LOG --slurm NEW --before ADVICE --from 31.2d | at least 50 are required
+        advise slurm LOG --slurm NEW --before ADVICE --longest 2 | cannot be used with";
+    let paths = [
+        ("LOG", &log),
+        ("OLD", &conf),
+        ("NEW", &changed),
+        ("OTHER", &other),
+        ("ADVICE", &before),
+        ("PROMISES", &document),
+        ("UNSURE", &unsure),
+    ];
+    let table = paths.iter().fold(table.to_owned(), |table, (key, path)| {
+        table.replace(key, path)
+    });
+    assert_errors(&table, &[]);
+}
+
+#[test]
 fn reports_missing_inputs() {
     let folder = Folder::new();
     let conf = folder.write("slurm.conf", CONF);
@@ -165,8 +329,8 @@ fn reports_missing_inputs() {
         advise slurm LONG | --slurm
         advise slurm LONG --slurm missing | cannot read missing
         advise slurm LONG --slurm BARE | has no nodes
-        advise slurm LONG --slurm CONF --servers cpu=4 | `--servers` cannot be used
-        advise slurm --since soon | --since";
+        advise slurm LONG --slurm CONF --servers cpu=4 | `--servers` and `--capacity` cannot be used
+        advise slurm --from soon | --from";
     let table = table.replace("CONF", &conf).replace("BARE", &bare);
     assert_errors(&table, &[("SHORT", &short), ("LONG", &long)]);
 }

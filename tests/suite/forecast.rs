@@ -66,7 +66,7 @@ fn reports_missing_data_in_a_log() {
         forecast FULL --policy esy | did you mean
         forecast FULL --policy easy:1 | sizes
         forecast FULL --every 0 | 0 is not in
-        forecast FULL --only partition=batch | no usable job
+        forecast FULL --partition nix | no usable job
         forecast FULL --partition batch --log past.txt | use `synth forecast slurm";
     assert_errors(table, &[("FULL", &full)]);
 }

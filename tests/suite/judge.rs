@@ -30,7 +30,7 @@ fn judges_a_log_with_all_outputs() {
     let folder = Folder::new();
     let file = folder.write("log.swf", &log(400, true));
     let [document, page] = folder.paths(["j.json", "j.html"]);
-    let run = run_ok!("judge {file} --every 1d -o {document} --html {page}");
+    let run = run_ok!("judge {file} --every 1d --verbose -o {document} --html {page}");
     let printed = stdout(&run);
     for role in [
         "over 2 windows",

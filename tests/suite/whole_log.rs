@@ -35,7 +35,7 @@ fn replays_gangs_of_a_log() {
     let (_folder, name) = log(str::to_owned);
     let (with, _) = count(&name);
     assert_contains(&with, "nodes 24");
-    assert_contains(&with, "11330 jobs");
+    assert_contains(&with, "11540 jobs");
     let without = |text: &str| {
         let lines = text.lines().map(|line| {
             let cells = line.split('|').enumerate().filter(|(n, _)| *n != 11);
@@ -49,7 +49,7 @@ fn replays_gangs_of_a_log() {
     };
     let (_folder, name) = log(without);
     let (without, printed) = count(&name);
-    assert_contains(&without, "11330 jobs");
+    assert_contains(&without, "11540 jobs");
     assert_contains(&(printed + &without), "number of servers");
 }
 

@@ -19,14 +19,14 @@ pub struct ReadArgs {
     /// cpu=128,memory=512, or a fleet, such as "40xcpu=96,memory=384;8xcpu=48,gpu:devices=8" (each
     /// fraction of a gpu is on one device), or a file with a list of nodes (cpu_milli, memory_mib,
     /// gpu) [default: from the log]
-    #[arg(long, visible_alias = "capacity", value_name = "SHAPES", requires = "trace", value_parser = servers)]
+    #[arg(long, visible_alias = "capacity", value_name = "SHAPES", value_parser = servers)]
     pub servers: Option<Servers>,
 
     /// The columns of a table, such as time=submit_s,cpu=cores
     ///
     /// The columns are given by meaning, such as time=submit_s,size=held_s,cpu=cores. An amount
     /// can be a product of columns divided by a number, such as gpu=num_gpu*gpu_milli/1000
-    #[arg(long, value_name = "WHAT=COLUMN,…", requires = "trace", value_delimiter = ',', value_parser = pair)]
+    #[arg(long, value_name = "WHAT=COLUMN,…", value_delimiter = ',', value_parser = pair)]
     columns: Vec<(String, String)>,
 
     /// Details of the format, such as format=swf
@@ -39,7 +39,7 @@ pub struct ReadArgs {
     /// status=completed, jobs that failed or were canceled are left out. With faults=5%, up to this
     /// share of the lines can have faults, up to this share of the work can be in jobs that are
     /// larger than any server, and both are left out (default 1 %)
-    #[arg(long, value_name = "KEY=VALUE,…", requires = "trace", value_delimiter = ',', value_parser = pair)]
+    #[arg(long, value_name = "KEY=VALUE,…", value_delimiter = ',', value_parser = pair)]
     read: Vec<(String, String)>,
 
     /// The beginning: a date, or a time after the first job
@@ -47,13 +47,13 @@ pub struct ReadArgs {
     /// A date is 2026-10-01 or 2026-10-01T12:00, by the log's own clock. A time is 120d, or a
     /// number of seconds. If the log is `slurm`, it may be now-6w (six weeks before now). Jobs running or waiting then are the initial state [default: the first
     /// job, or the time from which the rows are complete, as in the output of sacct -S]
-    #[arg(long, value_name = "WHEN", requires = "trace", value_parser = edge)]
+    #[arg(long, value_name = "WHEN", value_parser = edge)]
     from: Option<TraceEdge>,
 
     /// The end, in the same notation
     ///
     /// Later jobs are left out
-    #[arg(long, value_name = "WHEN", requires = "trace", value_parser = edge)]
+    #[arg(long, value_name = "WHEN", value_parser = edge)]
     to: Option<TraceEdge>,
 
     /// Only the jobs of these partitions

@@ -12,6 +12,9 @@ mod promises;
 mod twin;
 mod undo;
 
+#[cfg(test)]
+mod tests;
+
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 

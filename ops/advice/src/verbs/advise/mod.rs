@@ -8,10 +8,10 @@ use std::sync::atomic::Ordering;
 
 use clap::{Args, ValueEnum};
 
-use crate::slurm::{PastAdvice, advise, compare_with_past};
-use synth_slurm::{SiteArgs, SiteLog, commands};
+use crate::slurm::{PastAdvice, advise};
+use synth_slurm::{SiteArgs, SiteLog, commands, is_live};
 use synth_typed::positive;
-use synth_verb::{Caller, Files, RunVerb, VerbOutput, VerbResult, document, files};
+use synth_verb::{Caller, Files, RunVerb, VerbOutput, VerbResult, document, files, refuse};
 
 /// Find changes to the configuration of a site using its own jobs
 ///
@@ -92,6 +92,10 @@ impl RunVerb for Advise {
         let interrupt = caller.interrupt.clone();
         let command = caller.command.clone();
         let mut listener = caller.doing();
+        let missing = "the configuration of the site is missing; use `--slurm` to specify it";
+        if self.site.slurm.is_none() && !is_live(&self.trace) {
+            return refuse(missing);
+        }
         let past = self.before.as_deref().map(|path| {
             let text = std::fs::read_to_string(path).map_err(|why| why.to_string());
             let own = text.and_then(|text| PastAdvice::read(&text));
@@ -99,24 +103,10 @@ impl RunVerb for Advise {
         });
         let past = past.transpose()?;
         let SiteLog { log, site, .. } = self.site.read(&self.trace, &mut listener)?;
-        let (site, facts) =
-            site.ok_or("the configuration of the site is missing; use `--slurm` to specify it")?;
+        let (site, facts) = site.ok_or(missing)?;
         if let Some(past) = past {
             listener("replaying the jobs with and without the change");
-            let promises = match compare_with_past(&past, (&log, &site, facts), &interrupt) {
-                Err(_) if interrupt.load(Ordering::Relaxed) => {
-                    return Ok(VerbOutput::interrupted_before(
-                        "the jobs have been replayed",
-                    ));
-                }
-                promises => promises?,
-            };
-            let output = VerbOutput {
-                report: promises::report(&promises, site.what_is_missing(), &log, command),
-                document: document("synth-promises", &promises)?,
-                negative: promises.all.is_kept == Some(false),
-                ..VerbOutput::default()
-            };
+            let output = promises::check(&past, (&log, &site, facts), &interrupt, command)?;
             return output.written_to(self.html.as_ref(), self.output.as_ref());
         }
         let advice = advise(

@@ -1,17 +1,39 @@
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use itertools::chain;
 
-use crate::slurm::{Promise, Promises};
+use crate::slurm::{PastAdvice, Promise, Promises, compare_with_past};
 use crate::verbs::{account_of, ends};
+use synth_slurm::configuration::SlurmSite;
+use synth_slurm::rule::Facts;
 use synth_traces::replay::Log;
 use synth_verb::report::{Report, length};
-use synth_verb::table;
+use synth_verb::{VerbOutput, VerbResult, document, table};
 
-pub(super) fn report(
-    promises: &Promises,
-    not_modeled: Option<String>,
-    log: &Log,
+/// Compares an advice with the jobs after the change.
+pub(super) fn check(
+    past: &PastAdvice,
+    (log, site, facts): (&Log, &SlurmSite, Vec<Facts>),
+    interrupt: &AtomicBool,
     command: String,
-) -> Report {
+) -> VerbResult<VerbOutput> {
+    let promises = match compare_with_past(past, (log, site, facts), interrupt) {
+        Err(_) if interrupt.load(Ordering::Relaxed) => {
+            return Ok(VerbOutput::interrupted_before(
+                "the jobs have been replayed",
+            ));
+        }
+        promises => promises?,
+    };
+    Ok(VerbOutput {
+        report: report(&promises, site.what_is_missing(), log, command),
+        document: document("synth-promises", &promises)?,
+        negative: promises.all.is_kept == Some(false),
+        ..VerbOutput::default()
+    })
+}
+
+fn report(promises: &Promises, not_modeled: Option<String>, log: &Log, command: String) -> Report {
     let rows = chain!([&promises.all], &promises.classes, &promises.users);
     let table = table!("Promises", rows, own => {
         "mean wait of" => &own.name,

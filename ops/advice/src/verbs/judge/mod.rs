@@ -42,7 +42,7 @@ pub struct Arguments {
     past: f64,
 
     /// The metric to minimize
-    #[arg(long, value_enum, requires = "trace", default_value_t)]
+    #[arg(long, value_enum, default_value_t)]
     minimize: JudgeObjective,
 
     /// Limit the longest wait to this multiple of the current rule's
@@ -50,11 +50,11 @@ pub struct Arguments {
     /// The longest wait under the current rule in the past, multiplied by this number, is a
     /// guarantee for each selected rule, for example with 1.0 [default: 4 if jobs have limits and
     /// there is a rule that meets it]
-    #[arg(long, value_name = "TIMES", requires = "trace", value_parser = positive)]
+    #[arg(long, value_name = "TIMES", value_parser = positive)]
     longest: Option<f64>,
 
     /// The current rule: easy, first-fit or strict, also as easy+sjf
-    #[arg(long, value_name = "RULE", requires = "trace", default_value = "easy", value_parser = QueueRule::parse)]
+    #[arg(long, value_name = "RULE", default_value = "easy", value_parser = QueueRule::parse)]
     now: QueueRule,
 
     /// Scale the arrival times to this load ρ, such as 0.9

@@ -297,7 +297,7 @@ fn checks_the_promises_of_an_earlier_advice() {
     let unsure = folder.write("unsure.json", &unsure);
     let table = "advise slurm LOG --slurm OLD --before ADVICE | none of the settings
         advise slurm LOG --slurm OTHER --before ADVICE | the advice is for the cluster `c`
-        advise slurm LOG --slurm NEW --before PROMISES | this is `synth-promises`
+        advise slurm LOG --slurm NEW --before PROMISES | synth-promises
         advise slurm LOG --slurm NEW --before UNSURE | no change was advised
         advise slurm LOG --slurm NEW --before OLD | not a document of synth
         advise slurm LOG --slurm NEW --before none.json | none.json

@@ -28,7 +28,7 @@ use drift::PairedWait;
 use lines::Lines;
 pub use promises::{PastAdvice, Promise, Promises, compare_with_past};
 use twin::Configuration;
-pub use undo::{ChangedSettings, Settings};
+pub use undo::ChangedSettings;
 
 use crate::agreement::Agreement;
 use crate::classes::classes;
@@ -193,10 +193,7 @@ pub fn advise(
     chosen.iter().for_each(|own| own.apply(&mut setting));
     let mut advice = Advice {
         cluster: site.cluster.clone(),
-        changed: ChangedSettings {
-            before: Settings::of(&advising.setting),
-            after: Settings::of(&setting),
-        },
+        changed: ChangedSettings::between(&advising.setting, &setting),
         lines,
         back,
         is_advised: false,

@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use itertools::Itertools as _;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::{ChangedSettings, Configuration, Effect, FEWEST, FEWEST_OF_GROUP, JobGroup, mean};
 use crate::agreement::Agreement;
@@ -34,13 +35,6 @@ struct PastAgreement {
     replayed: f64,
 }
 
-/// The part of a document that identifies it.
-#[derive(Deserialize)]
-struct Head {
-    format: String,
-    version: u64,
-}
-
 /// A comparison of an advice with the jobs that were recorded after the change. All times are in
 /// seconds.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
@@ -60,8 +54,6 @@ pub struct Promises {
     pub replayed: Option<f64>,
     /// A comparison of the replay with the log after the change.
     pub likeness: Option<Agreement>,
-    /// The settings of the advice that are in effect.
-    pub found: Vec<String>,
     /// The settings of the advice that are missing.
     pub missing: Vec<String>,
 }
@@ -95,15 +87,15 @@ impl PastAdvice {
     /// If it is another document, or if it does not contain an advice.
     pub fn read(text: &str) -> Result<Self, String> {
         let why = "expected the results of `synth advise slurm LOG -o FILE`";
-        let head: Head = serde_json::from_str(text)
+        let own: Value = serde_json::from_str(text)
             .map_err(|error| format!("this is not a document of synth ({error}); {why}"))?;
-        if head.format != "synth-advice" || head.version != 1 {
-            let (format, version) = (head.format, head.version);
+        if (own["format"].as_str(), own["version"].as_u64()) != (Some("synth-advice"), Some(1)) {
+            let (format, version) = (&own["format"], &own["version"]);
             return Err(format!(
-                "this is `{format}`, version {version}; {why}, version 1"
+                "the format is {format}, version {version}; {why}, version 1"
             ));
         }
-        let own: PastAdvice = serde_json::from_str(text).map_err(|error| {
+        let own: PastAdvice = serde_json::from_value(own).map_err(|error| {
             format!("the advice is incomplete ({error}); if it was written by an older version of synth, repeat `synth advise` with the old log and the old configuration")
         })?;
         if !own.is_advised || own.gain.is_none() {
@@ -183,8 +175,8 @@ pub fn compare_with_past(
         ));
     }
     let now = Configuration::new(site, facts);
-    let [found, missing] = past.changed.found(&now);
-    if found.is_empty() {
+    let (missing, is_all) = past.changed.missing(&now);
+    if is_all {
         return Err(format!(
             "none of the settings of the advice is in the configuration ({}), so it is not the one with which these jobs were recorded; use `--slurm` with the configuration after the change",
             missing.join(", ")
@@ -256,7 +248,6 @@ pub fn compare_with_past(
         correction,
         replayed: (other > 0.0).then(|| own / other),
         likeness,
-        found,
         missing,
     })
 }

@@ -66,6 +66,7 @@ fn report(promises: &Promises, not_modeled: Option<String>, log: &Log, command: 
 }
 
 const NOTE: &str = "The ratios are those of the mean waits with and without the change. The promise is the ratio in the advice, with the 95 % interval for a following period. It is kept if the ratio is at most the upper end. If there are many classes and users, some of them miss it by chance. It is not known for groups of fewer than 20 jobs.";
+const NOT_IN_EFFECT: &str = " This ratio is as promised, so either the change is not in effect, or jobs have to wait for reasons that are not included in the replay. Use `scontrol show config` and `sprio` to check the settings and the priorities.";
 const WITHOUT: &str = "The jobs are replayed with the settings before the change. Their waits are multiplied by the ratio of the recorded to the replayed mean wait in the log of the advice, so a replay that always is too short or too long is corrected. All jobs of the log are used, so it should begin after the change.";
 
 fn verdict(promises: &Promises) -> String {
@@ -100,27 +101,22 @@ fn verdict(promises: &Promises) -> String {
 }
 
 fn waits(promises: &Promises) -> String {
-    let [with, without] =
-        [promises.all.with, promises.all.without].map(|own| length(own.unwrap_or(0.0)));
-    let source = if promises.is_recorded {
-        "the log"
-    } else {
-        "a replay, because no start times are recorded"
+    let all = &promises.all;
+    let [with, without] = [all.with, all.without].map(|own| length(own.unwrap_or(0.0)));
+    let source = match promises.is_recorded {
+        true => "the log",
+        false => "a replay, because no start times are recorded",
     };
-    let factor = promises.correction;
     let mut text = format!(
-        "With the change, it is {with} in {source}. Without the change, it would be {without}: this is the result of a replay with the previous settings, multiplied by {factor:.2} because of the agreement between replay and log when the advice was given."
+        "With the change, it is {with} in {source}. Without the change, it would be {without}: this is the result of a replay with the previous settings, multiplied by {:.2} because of the agreement between replay and log when the advice was given.",
+        promises.correction
     );
-    let Some(replayed) = promises.replayed else {
-        return text;
-    };
-    text += &format!(" The ratio of the replays with and without the change is {replayed:.2}.");
-    let is_kept = promises
-        .all
-        .interval
-        .is_some_and(|own| replayed <= own.high);
-    if promises.all.is_kept == Some(false) && is_kept {
-        text += " This ratio is as promised, so either the change is not in effect, or jobs have to wait for reasons that are not included in the replay. Use `scontrol show config` and `sprio` to check the settings and the priorities.";
+    if let Some(replayed) = promises.replayed {
+        text += &format!(" The ratio of the replays with and without the change is {replayed:.2}.");
+        let has_kept = all.interval.is_some_and(|own| replayed <= own.high);
+        if all.is_kept == Some(false) && has_kept {
+            text += NOT_IN_EFFECT;
+        }
     }
     text
 }

@@ -143,13 +143,23 @@ pub(super) fn conclude(output: VerbOutput, interrupt: &SignalFlag, common: &Comm
     Ok(interrupt.code_or(code_if(output.negative)))
 }
 
+/// Checks that a file can be written, without changing it or creating it.
 fn writable(path: &Path) -> VerbResult<()> {
+    let folder = folder_of(path);
     let tried = match std::fs::metadata(path) {
         Ok(there) if there.is_dir() => Err(ErrorKind::IsADirectory.into()),
         // If a pipe is opened and closed, its reader sees the end of the data.
         Ok(there) if there.file_type().is_fifo() => Ok(()),
         Ok(_) => std::fs::OpenOptions::new().write(true).open(path).map(drop),
-        Err(_) => std::fs::File::create_new(path).and_then(|_| std::fs::remove_file(path)),
+        Err(why) if why.kind() != ErrorKind::NotFound => Err(why),
+        Err(_) if !folder.exists() => {
+            return refuse(format!(
+                "cannot write {}: the directory {} does not exist; create it, or use a different path",
+                path.display(),
+                folder.display()
+            ));
+        }
+        Err(_) => tempfile::tempfile_in(folder).map(drop),
     };
     tried.map_err(|e| format!("cannot write {}: {e}; use a different path", path.display()).into())
 }

@@ -1,4 +1,5 @@
 use std::io::{self, IsTerminal as _, Write};
+use std::ops::RangeInclusive;
 use std::rc::Rc;
 
 use clap::Args;
@@ -89,17 +90,17 @@ impl Host {
         matches!(self, Host::Terminal) && io::stdout().is_terminal()
     }
 
+    /// Returns the number of columns: that of `COLUMNS`, of the terminal, or the default.
     pub(super) fn width(&self) -> usize {
-        use terminal_size::{Width, terminal_size_of};
-        let found = match self {
-            Host::Terminal => {
-                terminal_size_of(io::stdout()).or_else(|| terminal_size_of(io::stderr()))
-            }
-            Host::Program(_) => None,
-        };
-        found.map_or(WIDTH, |(Width(columns), _)| {
-            usize::from(columns).clamp(NARROWEST, WIDTH)
-        })
+        use terminal_size::terminal_size_of;
+        let Host::Terminal = self else { return WIDTH };
+        let typed = std::env::var("COLUMNS").ok();
+        let typed = typed.and_then(|columns| columns.parse().ok());
+        let typed = typed.filter(|columns| WIDTHS.contains(columns));
+        let terminal = || terminal_size_of(io::stdout()).or_else(|| terminal_size_of(io::stderr()));
+        let (least, most) = WIDTHS.into_inner();
+        let found = || Some(usize::from(terminal()?.0.0).clamp(least, most));
+        typed.or_else(found).unwrap_or(WIDTH)
     }
 }
 
@@ -123,7 +124,8 @@ impl Write for Host {
     }
 }
 
-const NARROWEST: usize = 60;
+/// The numbers of columns that tables can be adapted to.
+const WIDTHS: RangeInclusive<usize> = 40..=400;
 
 pub(super) fn code_if(is_negative: bool) -> u8 {
     if is_negative { NEGATIVE } else { SUCCESS }

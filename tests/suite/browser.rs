@@ -25,6 +25,9 @@ for (const width of [400, 1400]) {
       width,
       scroll: own.scrollingElement.scrollWidth,
       cut: all("h1,h2,h3,p,li,figure,svg,dd,pre,.wide").filter((one) => right(one) > width + 1 && !one.closest(".skip")).length,
+      clipped: all("main *:not(svg *)").filter((one) => one.clientWidth > 0 && one.scrollWidth > one.clientWidth + 1 && !one.matches(".wide,pre")).length,
+      labels: all("main svg[role=img]").every((one) => [...one.querySelectorAll("text")].every((label) => right(label) <= right(one) + 1)),
+      stays: all(".wide").every((one) => { one.scrollLeft = 9999; return one.querySelector("tbody th").getBoundingClientRect().left >= one.getBoundingClientRect().left; }),
       ground: getComputedStyle(own.body).backgroundColor,
       ink: getComputedStyle(own.querySelector("svg text")).fill,
       used: Math.max(...all("main svg[role=img]").map(right)),
@@ -65,6 +68,8 @@ fn pages_are_readable_at_each_width_and_color_scheme() {
     for question in [
         "compare models/section7.yaml --policies first-fit,max-weight --loads .5,.7 --events 2e5",
         "replay models/traces/cluster.swf --policies easy,first-fit,most-servers-first",
+        "judge models/traces/cluster.swf",
+        "advise slurm models/traces/slurm.sacct.gz --slurm models/traces/site",
     ] {
         run_ok!("{question} --html {page}");
         let text = String::from_utf8(folder.bytes("page.html")).unwrap();
@@ -77,8 +82,9 @@ fn pages_are_readable_at_each_width_and_color_scheme() {
             let width = found["width"].as_f64().unwrap();
             assert!(found["scroll"].as_f64().unwrap() <= width, "{found}");
             assert_eq!(found["cut"], 0, "{found}");
+            assert_eq!(found["clipped"], 0, "{found}");
             assert!(found["used"].as_f64().unwrap() > 0.9 * width, "{found}");
-            for what in ["skip", "reached", "named"] {
+            for what in ["skip", "reached", "named", "labels", "stays"] {
                 assert_eq!(found[what], true, "{what}: {found}");
             }
             let levels: Vec<u64> = serde_json::from_value(found["levels"].clone()).unwrap();

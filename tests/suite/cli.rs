@@ -234,7 +234,9 @@ fn checks_output_files_first() {
         "optimum none.yaml --proof",
         "export lp none.yaml -o",
     ] {
-        for place in folder.paths(["missing/x", "file/x", "."]) {
+        let places = folder.paths(["missing/x", "file/x", "."]);
+        let long = folder.path_string(&"x".repeat(300));
+        for place in places.into_iter().chain([long, "/proc/x".into()]) {
             run_err(&format!("{verb} {place}"), "cannot write");
         }
     }
@@ -243,6 +245,20 @@ fn checks_output_files_first() {
     }
     assert_eq!(folder.files(), ["file"]);
     assert_eq!(folder.bytes("file"), b"as it was");
+}
+
+#[test]
+fn tables_have_the_width_of_the_terminal() {
+    let widest = |columns: &str| {
+        let mut rules = command("rules");
+        let printed = stdout(&rules.env("COLUMNS", columns).output().unwrap());
+        let widths = printed.lines().map(|line| line.chars().count());
+        widths.max().unwrap()
+    };
+    assert!((61..=100).contains(&widest("unknown")));
+    assert!((61..=100).contains(&widest("4000")));
+    assert!(widest("60") <= 60);
+    assert!(widest("300") > 100);
 }
 
 #[test]

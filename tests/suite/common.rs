@@ -76,6 +76,7 @@ pub(crate) fn words(line: &str) -> Vec<&str> {
 pub(crate) fn command(typed: &str) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_synth"));
     command.current_dir(in_root("")).args(words(typed));
+    command.env_remove("COLUMNS");
     command
 }
 

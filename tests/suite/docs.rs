@@ -189,6 +189,7 @@ fn run(document: &Path, text: &str) {
             .args(["-c", &format!("exec 2>&1; {typed}")])
             .current_dir(folder.path())
             .env("PATH", &path)
+            .env_remove("COLUMNS")
             .output()
             .unwrap();
         let printed = String::from_utf8(output.stdout).unwrap();

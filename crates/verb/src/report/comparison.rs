@@ -4,7 +4,7 @@ use itertools::{Itertools as _, chain};
 
 use super::plot::{Chart, Curve, Figure, Point, Scale, short};
 use super::run::{ending, schedules};
-use super::{Cell, Column, Numbers, Report, Section, below, entry, list, number, span};
+use super::{Cell, Column, Numbers, Report, Section, below, entry, file_name, list, number, span};
 use crate::{cells, numbers};
 use synth_simulation::sweep::{self, AtLoad, CellOutcome, Comparison};
 use synth_simulation::{Ending, Estimate, Health, Ranked, Run, Stretch};
@@ -67,8 +67,8 @@ pub fn comparison_report<M, C>(
         unit,
     };
     let labels = comparison.names().map(|name| comparison.label(name));
-    let source = header.workload.source.as_ref();
-    let source = source.unwrap_or(&header.workload.file);
+    let source = header.workload.source.as_deref();
+    let source = source.unwrap_or(file_name(&header.workload.file));
     let rankings = comparison.rankings.iter();
     let rankings = rankings.sorted_by(|a, b| a.load.total_cmp(&b.load));
     let at = rankings.max_by_key(|at| at.ranking.order.len());

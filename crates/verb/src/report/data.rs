@@ -100,6 +100,8 @@ pub struct Section {
     pub figures: Vec<Figure>,
     /// `true` if the section is only shown on pages.
     pub is_detail: bool,
+    /// `true` if pages show a bar for each time, which compares it with the others in its row.
+    pub has_bars: bool,
 }
 
 /// A column of a table.
@@ -259,7 +261,15 @@ impl Cell {
 
 pub(super) struct Shown {
     pub heads: Vec<(String, bool)>,
-    pub rows: Vec<Vec<(String, &'static str)>>,
+    pub rows: Vec<Vec<ShownCell>>,
+}
+
+#[derive(Clone)]
+pub(super) struct ShownCell {
+    pub text: String,
+    pub class: &'static str,
+    /// The length of the bar, as a fraction of the longest one in the row.
+    pub bar: Option<String>,
 }
 
 impl Section {
@@ -320,6 +330,7 @@ impl Section {
                     (format!(" [{unit}]"), factor)
                 }
             };
+            let has_bars = self.has_bars && !["", "#", "1", "%"].contains(&&*column.unit);
             let is_words = column.unit.is_empty();
             heads.push((format!("{}{unit}", column.name), is_words));
             for (own, row) in rows.iter_mut().zip(&self.rows) {
@@ -331,7 +342,14 @@ impl Section {
                     _ => "",
                 };
                 let text = cell.map_or(String::new(), |cell| cell.text(&column.unit, factor));
-                own.push((text, class));
+                let alike = row.iter().zip(&self.columns);
+                let alike = alike.filter(|(_, own)| own.unit == column.unit);
+                let values = alike.filter_map(|(cell, _)| Some(cell.values()?[0]));
+                let most = values.fold(0.0, f64::max);
+                let part = cell.and_then(Cell::values).map(|own| own[0] / most);
+                let part = part.filter(|part| has_bars && part.is_finite());
+                let bar = part.map(|part| format!("{part:.3}"));
+                own.push(ShownCell { text, class, bar });
             }
         }
         Shown { heads, rows }

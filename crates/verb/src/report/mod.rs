@@ -17,12 +17,13 @@ pub use claims::{claims, policy_report};
 pub use comparison::{KindMeasurements, Shares, comparison_report};
 pub use data::{Cell, Column, Numbers, Report, Section};
 pub use number::{
-    below, change, counted, decimals, estimate, length, list, load, number, percent, percentage,
-    plural, readable, readable_unit, span, within,
+    below, change, counted, decimals, estimate, file_name, length, list, load, number, percent,
+    percentage, plural, readable, readable_unit, span, within,
 };
 pub use outcomes::{Outcomes, PolicyValues, QuantityColumn};
 pub use run::{classes, run_report, schedules, verdict_table};
 pub use synth_simulation::sweep::quoted;
+use text::wrap_all;
 pub use text::{WIDTH, wrap};
 pub use validity::valid_report;
 

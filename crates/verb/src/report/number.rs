@@ -23,6 +23,11 @@ pub fn number(value: f64) -> String {
     }
 }
 
+/// Returns the name of a file without its directory.
+pub fn file_name(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}
+
 /// Returns the number of decimal places for an interval of this half-width, or `None` if it is 0.
 pub fn decimals(width: f64) -> Option<usize> {
     (width > 0.0).then(|| (1 - width.log10().floor() as i64).clamp(0, 9) as usize)

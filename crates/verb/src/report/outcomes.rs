@@ -1,7 +1,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{Cell, Column, Numbers, Report, Section};
+use super::{Cell, Column, Numbers, Report, Section, file_name};
 use crate::cells;
 use synth_core::artifact::Quantity;
 use synth_simulation::Estimate;
@@ -103,7 +103,7 @@ impl Outcomes {
             warnings.push("INTERRUPTED: the comparison is incomplete.".into());
         }
         Report {
-            title: format!("Policies on “{}”", self.workload),
+            title: format!("Policies on “{}”", file_name(&self.workload)),
             warnings,
             sections: vec![section],
             method: vec![("Digest of the workload", self.digest.clone())],

@@ -3,7 +3,7 @@ use itertools::{Itertools as _, chain};
 
 use super::data::{Report, Section};
 
-/// The default width of the text, in characters.
+/// The default width of the text, and the largest width of a paragraph, in characters.
 pub const WIDTH: usize = 100;
 
 const NARROWEST: usize = 16;
@@ -18,14 +18,15 @@ const STYLE: TableStyle =
 impl Report {
     /// Returns the report as text. Each line has at most `width` characters.
     pub fn text(&self, width: usize) -> String {
-        let texts = chain!(&self.summary, &self.warnings).map(|text| wrap(text, width));
+        let texts = chain!(&self.summary, &self.warnings).map(|text| paragraph(text, width));
         let sections = self.sections.iter().filter(|own| !own.is_detail);
         paragraphs(chain!(texts, sections.map(|own| own.text(width))))
     }
 }
 
 impl Section {
-    /// Returns the section as text, which is wrapped at `width` characters except for its `lines`.
+    /// Returns the section as text. Its table has at most `width` characters per line, and its
+    /// `lines` are not wrapped.
     pub fn text(&self, width: usize) -> String {
         if self.is_empty() {
             return String::new();
@@ -33,7 +34,7 @@ impl Section {
         let shown = self.shown();
         let columns = shown.heads.into_iter().enumerate();
         let columns = columns.map(|(n, (head, is_words))| {
-            let cells = shown.rows.iter().map(|row| row[n].0.clone());
+            let cells = shown.rows.iter().map(|row| row[n].text.clone());
             let cells = chain!([head], cells).collect();
             Lines { cells, is_words }
         });
@@ -42,11 +43,16 @@ impl Section {
             true => String::new(),
             false => table(&columns, width + 1),
         };
-        let parts = [wrap(&self.title, width), table, self.lines.join("\n")];
+        let parts = [paragraph(&self.title, width), table, self.lines.join("\n")];
         let titled = parts.iter().filter(|own| !own.is_empty()).join("\n");
-        let notes = self.notes.iter().map(|note| wrap(note, width)).join("\n");
+        let notes = self.notes.iter();
+        let notes = notes.map(|note| paragraph(note, width)).join("\n");
         paragraphs([titled, notes])
     }
+}
+
+fn paragraph(text: &str, width: usize) -> String {
+    wrap(text, width.min(WIDTH))
 }
 
 fn paragraphs(texts: impl IntoIterator<Item = String>) -> String {
@@ -64,14 +70,26 @@ impl Lines {
         let widths = self.cells.iter().map(|cell| width(cell));
         widths.max().unwrap_or(0) + PADDING
     }
+
+    /// Wraps the cells, so that the column has at most `most` characters.
+    fn wrap(&mut self, most: usize) {
+        for cell in &mut self.cells {
+            *cell = wrap_all(cell, most - PADDING);
+        }
+    }
 }
 
-/// If the table is wider than `most`, its heads and texts are wrapped, except for the first column,
-/// and the other columns follow below, next to the columns that name the rows. No cell is cut.
+/// If the table is wider than `most`, its heads and texts are wrapped, and the columns that do not
+/// fit follow below, next to the columns that name the rows. No cell is cut.
 fn table(columns: &[Lines], most: usize) -> String {
     let shown = wrapped(columns, most);
-    let keys = shown.iter().take_while(|own| own.is_words).count();
-    let keys = keys.clamp(1, KEYS);
+    let words = shown.iter().take_while(|own| own.is_words).count();
+    let widest = |keys: usize| shown[keys..].iter().map(Lines::width).max();
+    let fits = |keys: &usize| {
+        let named = shown[..*keys].iter().map(Lines::width).sum::<usize>();
+        named + widest(*keys).unwrap_or(0) <= most
+    };
+    let keys = (1..=words.min(KEYS)).rev().find(fits).unwrap_or(1);
     let ends = shown.iter().scan(0, |end, own| {
         *end += own.width();
         Some(*end)
@@ -93,15 +111,21 @@ fn wrapped(columns: &[Lines], most: usize) -> Vec<Lines> {
     }
     for column in &mut columns {
         let cells = column.cells[1..].iter().map(|cell| width(cell));
-        column.cells[0] = wrap(&column.cells[0], cells.max().unwrap_or(0));
+        let cells = cells.max().unwrap_or(0);
+        let words = wrap(&column.cells[0], cells);
+        column.cells[0] = wrap_all(&words, cells.max(most / 2 - PADDING));
     }
-    let all = total(&columns);
-    let words = columns.iter_mut().skip(1).filter(|own| own.is_words);
-    let words: Vec<&mut Lines> = words.collect();
-    let others = all - words.iter().map(|own| own.width()).sum::<usize>();
-    let limit = most.saturating_sub(others) / words.len().max(1);
-    for cell in words.into_iter().flat_map(|own| &mut own.cells) {
-        *cell = wrap(cell, limit.saturating_sub(PADDING).max(NARROWEST));
+    let words = columns[1..].iter().filter(|own| own.is_words);
+    let (count, wide) = words.fold((0, 0), |(n, wide), own| (n + 1, wide + own.width()));
+    let limit = most.saturating_sub(total(&columns) - wide) / count.max(1);
+    for column in columns[1..].iter_mut().filter(|own| own.is_words) {
+        let words = column.cells.iter().flat_map(|cell| cell.split_whitespace());
+        let longest = words.map(width).max().unwrap_or(0) + PADDING;
+        column.wrap(limit.max(NARROWEST + PADDING).max(longest.min(most / 4)));
+    }
+    if columns[0].is_words {
+        let rest = most.saturating_sub(total(&columns[1..]));
+        columns[0].wrap(rest.max(most / 3).max(NARROWEST));
     }
     columns
 }
@@ -146,6 +170,15 @@ pub fn wrap(text: &str, most: usize) -> String {
     text.split('\n').map(wrap_line).join("\n")
 }
 
+/// Wraps a text like [`wrap`], but also splits words that are longer than `most`.
+pub(super) fn wrap_all(text: &str, most: usize) -> String {
+    let split = |line: &str| {
+        let parts = line.chars().chunks(most);
+        parts.into_iter().map(String::from_iter).join("\n")
+    };
+    wrap(text, most).split('\n').map(split).join("\n")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -180,6 +213,28 @@ mod tests {
         assert!(width(&text) <= 80, "{text}");
         assert_eq!(text.matches("1234 ± 12").count(), 9, "{text}");
         assert_eq!(text.matches("first-fit").count(), 2, "{text}");
+    }
+
+    #[test]
+    fn tables_are_never_wider_than_requested() {
+        let long = "least limit × CPUs first, waiting counts 2400 points a week";
+        let name = "user_name_without_any_space.of.the.department@REALM.EXAMPLE.ORG";
+        let rows = [(long, name, 1234.5), (name, long, 0.123)];
+        let section = table!("", rows, (own, other, value) => {
+            "configuration" => own,
+            "user" => other,
+            "ratio of the mean waits [1]" => (value, Some([0.5 * value, 2.0 * value])),
+            format!("{name} [s]") => value,
+            "done" => other,
+            "jobs [#]" => value,
+        });
+        let letters = |text: &str| text.chars().filter(|c| c.is_alphanumeric()).count();
+        for most in 40..=400 {
+            let text = section.text(most);
+            assert!(width(&text) <= most, "{most}: {text}");
+            assert!(letters(&text) >= letters(&section.text(1000)), "{text}");
+        }
+        assert_eq!(section.text(400).lines().count(), 4);
     }
 
     #[test]

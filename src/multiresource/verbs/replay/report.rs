@@ -6,7 +6,7 @@ use crate::multiresource::replay::{SeriesStep, Window};
 use crate::multiresource::report::start_latency_of;
 use crate::report::plot::{Chart, Curve, Figure, Point, Scale, waits};
 use crate::report::{
-    Column, Numbers, Report, Section, counted, length, list, percent, schedules, span,
+    Column, Numbers, Report, Section, counted, file_name, length, list, percent, schedules, span,
 };
 use synth_advice::verbs::{account_of, ends};
 use synth_verb::{numbers, table};
@@ -23,7 +23,7 @@ pub(super) fn report(replays: &Replays, command: String) -> Report {
     let schedules = busiest.and_then(ran);
     let sections = chain!(tables, figures, schedules, [account]);
     Report {
-        title: format!("{} on {}", list(&names(replays)), trace.file),
+        title: format!("{} on {}", list(&names(replays)), file_name(&trace.file)),
         summary: chain!(busiest.and_then(headline), [of_trace(replays)]).collect(),
         warnings: warnings(replays),
         sections: sections.collect(),
@@ -180,6 +180,7 @@ fn groups(at: &SpeedResults) -> Section {
             row.push(group.mean_wait.into());
         }
     }
+    section.has_bars = true;
     section
 }
 

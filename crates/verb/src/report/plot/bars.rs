@@ -1,7 +1,7 @@
 //! This module draws bars for values that have labels, and heat maps.
 
 use super::{Figure, INK, LETTER, MOST, WIDTH, path, picture, stroke, text};
-use crate::report::{number, readable};
+use crate::report::{number, readable, wrap_all};
 
 /// The color of a bar, and of ratios below 1.
 const GOOD: &str = "#008A64";
@@ -10,6 +10,11 @@ const PLAIN: &str = "#505050";
 const BAR: &str = "#0072B2";
 /// The color of ratios above 1.
 const BAD: &str = "#D55E00";
+
+/// The number of letters in a line of a label that have space in the width of a picture.
+const LETTERS: usize = 54;
+/// The height of a line of a label.
+const LINE: f64 = 17.0;
 
 /// A value with a label, which is drawn as a bar.
 #[derive(Clone, Debug)]
@@ -26,7 +31,6 @@ pub struct Bar {
 
 /// Draws a bar for each of the first eight values, or returns `None` if there are none.
 pub fn bars(title: &str, bars: &[Bar]) -> Option<Figure> {
-    const ROW: u32 = 36;
     let shown = &bars[..bars.len().min(MOST)];
     // Long intervals are cut off, so that they do not make the bars short.
     let end = |bar: &Bar| match bar.ends {
@@ -38,18 +42,22 @@ pub fn bars(title: &str, bars: &[Bar]) -> Option<Figure> {
         return None;
     }
     let scale = f64::from(WIDTH - 84) / longest;
-    let mut body = String::new();
-    for (n, bar) in shown.iter().enumerate() {
-        let top = f64::from(ROW) * n as f64;
+    let (mut body, mut top) = (String::new(), 14.0);
+    for bar in shown {
         let color = if bar.is_baseline { PLAIN } else { BAR };
-        body += &text((2.0, top + 14.0), "start", &bar.label);
-        body += &area(color, 0.85, [2.0, top + 19.0, scale * bar.value, 12.0]);
+        for line in wrap_all(&bar.label, LETTERS).lines() {
+            body += &text((2.0, top), "start", line);
+            top += LINE;
+        }
+        let middle = top - 6.0;
+        body += &area(color, 0.85, [2.0, middle - 6.0, scale * bar.value, 12.0]);
         if let Some([low, _]) = bar.ends {
             let (from, to) = (2.0 + scale * low.max(0.0), 2.0 + scale * end(bar));
-            body += &path(&stroke(INK, 2), [(from, top + 25.0), (to, top + 25.0)]);
+            body += &path(&stroke(INK, 2), [(from, middle), (to, middle)]);
         }
-        let at = (10.0 + scale * end(bar), top + 30.0);
+        let at = (10.0 + scale * end(bar), middle + 5.0);
         body += &text(at, "start", &number(bar.value));
+        top += 19.0;
     }
     let described = shown.iter();
     let described = described.map(|bar| format!("{}: {}.", bar.label, number(bar.value)));
@@ -62,7 +70,7 @@ pub fn bars(title: &str, bars: &[Bar]) -> Option<Figure> {
             more => format!("{more} more are in the table."),
         },
         keys: Vec::new(),
-        picture: picture((WIDTH, ROW * shown.len() as u32 + 4), &body),
+        picture: picture((WIDTH, top as u32 - 10), &body),
     })
 }
 

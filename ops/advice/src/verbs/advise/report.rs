@@ -127,11 +127,13 @@ fn tried(advice: &Advice) -> Section {
 
 fn people(gain: &Effect) -> Section {
     let parts = chain!(&gain.classes, &gain.users);
-    table!("Winners and losers", parts, part => {
+    let mut section = table!("Winners and losers", parts, part => {
         "mean wait of" => &part.name,
         "jobs [#]" => part.jobs,
         "recorded [s]" => part.recorded,
         "current [s]" => part.today,
         "as advised [s]" => part.changed,
-    })
+    });
+    section.has_bars = true;
+    section
 }

@@ -5,7 +5,7 @@ use crate::judge::{JudgedWindow, WaitSummary};
 use crate::verbs::{account_of, ends};
 use synth_traces::replay::{Blocks, Interval, Log};
 use synth_verb::report::plot::{Bar, Figure, bars, heat_map};
-use synth_verb::report::{Report, Section, counted, length, number, percent};
+use synth_verb::report::{Report, Section, counted, file_name, length, number, percent};
 use synth_verb::table;
 
 pub(super) fn report(
@@ -22,7 +22,7 @@ pub(super) fn report(
         "These are 95 % confidence intervals, which are computed using the moving-block bootstrap with the seed {seed}. The same blocks are used for the ratios."
     );
     Report {
-        title: format!("Queue orders on {}", judged.file),
+        title: format!("Queue orders on {}", file_name(&judged.file)),
         summary: chain!(
             missing,
             [headline(judged), price(judged), of_log(log, judged)]
@@ -310,6 +310,7 @@ fn classes(judged: &Judged) -> Section {
         "selected [s]" => own.chosen,
         "ratio [1]" => ratio(own.chosen, own.now, None),
     });
+    section.has_bars = true;
     let quarters = judged.classes.iter().chunk_by(|own| own.quarter);
     let rows = quarters.into_iter().map(|(_, classes)| {
         let classes = classes.collect_vec();

@@ -262,6 +262,63 @@ fn prints_assumptions_first_and_omits_jobs_above_limits() {
 }
 
 #[test]
+fn checks_the_promises_of_an_earlier_advice() {
+    let folder = Folder::new();
+    let log = folder.write("jobs.txt", &log(3000, 1));
+    let head = "PriorityType=priority/basic\nJobSubmitPlugins=require_timelimit\n";
+    let conf = folder.write("slurm.conf", &(head.to_owned() + CONF));
+    let [before, document] = folder.paths(["a.json", "p.json"]);
+    run_ok!("advise slurm {log} --slurm {conf} --to 18d -o {before}");
+    let lines = folder.json("a.json")["lines"].clone();
+    let lines = lines.as_array().unwrap().iter();
+    let lines: String = lines
+        .map(|line| format!("{}\n", line.as_str().unwrap()))
+        .collect();
+    let changed = folder.write("changed.conf", &(head.to_owned() + CONF + &lines));
+    // The waits are recorded without the change, so it does not keep its promise.
+    let rest = format!("advise slurm {log} --from 18d --before {before}");
+    let run = run_expecting_code(1, &format!("{rest} --slurm {changed} -o {document}"));
+    assert_contains(&stdout(&run), "The promise was missed");
+    assert_contains(&stdout(&run), "user ann");
+    let own = folder.json("p.json");
+    assert_eq!(own["format"], "synth-promises");
+    assert_eq!(own["all"]["is_kept"], false);
+    let part = lines.replace("JobSubmitPlugins", "# JobSubmitPlugins");
+    let part = folder.write("part.conf", &(head.to_owned() + CONF + &part));
+    let run = run_expecting_code(1, &format!("{rest} --slurm {part}"));
+    assert_contains(
+        &stdout(&run).replace('\n', " "),
+        "missing in the configuration: JobSubmitPlugins=lua",
+    );
+    let other = CONF.replace("ClusterName=c", "ClusterName=other") + &lines;
+    let other = folder.write("other.conf", &(head.to_owned() + &other));
+    let unsure = folder.json("a.json").to_string();
+    let unsure = unsure.replace("\"is_advised\":true", "\"is_advised\":false");
+    let unsure = folder.write("unsure.json", &unsure);
+    let table = "advise slurm LOG --slurm OLD --before ADVICE | none of the settings
+        advise slurm LOG --slurm OTHER --before ADVICE | the advice is for the cluster `c`
+        advise slurm LOG --slurm NEW --before PROMISES | synth-promises
+        advise slurm LOG --slurm NEW --before UNSURE | no change was advised
+        advise slurm LOG --slurm NEW --before OLD | not a document of synth
+        advise slurm LOG --slurm NEW --before none.json | none.json
+        advise slurm LOG --slurm NEW --before ADVICE --from 31.2d | at least 50 are required
+        advise slurm LOG --slurm NEW --before ADVICE --longest 2 | cannot be used with";
+    let paths = [
+        ("LOG", &log),
+        ("OLD", &conf),
+        ("NEW", &changed),
+        ("OTHER", &other),
+        ("ADVICE", &before),
+        ("PROMISES", &document),
+        ("UNSURE", &unsure),
+    ];
+    let table = paths.iter().fold(table.to_owned(), |table, (key, path)| {
+        table.replace(key, path)
+    });
+    assert_errors(&table, &[]);
+}
+
+#[test]
 fn reports_missing_inputs() {
     let folder = Folder::new();
     let conf = folder.write("slurm.conf", CONF);

@@ -1,11 +1,11 @@
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::{ReplayJob, early};
 use synth_simulation::Streams;
 
 /// A confidence interval of 95 % for a mean.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Interval {
     /// The 0.025 quantile of the values that were drawn.
     pub low: f64,

@@ -2,7 +2,7 @@ use itertools::{Itertools as _, iproduct};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::lines::Lines;
+use super::lines::{Lines, PLUGINS};
 use super::twin::Configuration;
 use synth_multiresource::policy::Priority;
 use synth_slurm::configuration::{SchedulerSettings, SlurmSite, Tres, factor};
@@ -33,7 +33,6 @@ pub(super) enum Kind {
     Nodes(usize, u32),
 }
 
-const PLUGINS: &str = "JobSubmitPlugins";
 const WEEK: f64 = 7.0 * 86_400.0;
 const MORE: f64 = 0.1;
 /// The orders in common use that can be set in Slurm, and the weights of a week of waiting, in
@@ -117,7 +116,7 @@ fn order(
         let part = 100.0 * most / largest(&site.priority.weights);
         what += &format!(", other weights reduced to {part:.0} %");
     }
-    if Lines(site.options.clone()).has_plugin(PLUGINS, "lua") {
+    if Lines::has_script(&site.options) {
         remark += "; do not replace your own job_submit.lua, but load the new one from it";
     }
     let command = format!("synth export slurm-priority {name} --partition {partitions}{remark}");

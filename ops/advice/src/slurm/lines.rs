@@ -3,6 +3,7 @@ use itertools::Itertools as _;
 #[derive(Clone)]
 pub(super) struct Lines(pub Vec<(String, String)>);
 
+pub(super) const PLUGINS: &str = "JobSubmitPlugins";
 const PARAMETERS: &str = "SchedulerParameters";
 
 impl Lines {
@@ -26,6 +27,11 @@ impl Lines {
     pub(super) fn has_plugin(&self, key: &str, plugin: &str) -> bool {
         let mut plugins = self.parts(key).into_iter();
         plugins.any(|own| own.rsplit('/').next() == Some(plugin))
+    }
+
+    /// Returns `true` if job_submit.lua is used with these options.
+    pub(super) fn has_script(options: &[(String, String)]) -> bool {
+        Lines(options.to_vec()).has_plugin(PLUGINS, "lua")
     }
 
     pub(super) fn add_plugin(&mut self, key: &str, plugin: &str) {

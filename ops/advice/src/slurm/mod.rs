@@ -6,8 +6,14 @@
 //! because a start that is one second earlier changes all later starts.
 
 mod changes;
+mod drift;
 mod lines;
+mod promises;
 mod twin;
+mod undo;
+
+#[cfg(test)]
+mod tests;
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,11 +21,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use itertools::Itertools as _;
 use rayon::prelude::*;
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 pub use changes::SiteChange;
+use drift::PairedWait;
 use lines::Lines;
+pub use promises::{PastAdvice, Promise, Promises, compare_with_past};
 use twin::Configuration;
+pub use undo::ChangedSettings;
 
 use crate::agreement::Agreement;
 use crate::classes::classes;
@@ -31,6 +40,8 @@ use synth_traces::replay::{Blocks, DemandKinds, Interval, Log, ReplayJob, early}
 /// The advice, and the data that it is based on. All times are in seconds.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Advice {
+    /// The name of the cluster.
+    pub cluster: String,
     /// The number of jobs in the log.
     pub jobs: u64,
     /// The fraction of the time span that is used to select changes, and not for the results.
@@ -47,6 +58,8 @@ pub struct Advice {
     pub lines: Vec<String>,
     /// The lines that undo the changes. If a line must be removed, this is a comment.
     pub back: Vec<String>,
+    /// The settings that are changed by all changes that were selected.
+    pub changed: ChangedSettings,
     /// The effect of all changes that were selected.
     pub gain: Option<Effect>,
     /// The effect of each change if it is the only one.
@@ -87,7 +100,7 @@ impl Advice {
 }
 
 /// The waits of a set of jobs.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct GroupWaits {
     /// The number of jobs.
     pub jobs: u64,
@@ -100,7 +113,7 @@ pub struct GroupWaits {
 }
 
 /// The effect of a change on the jobs that are evaluated.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Effect {
     /// A description of the change.
     pub what: String,
@@ -108,8 +121,10 @@ pub struct Effect {
     pub waits: GroupWaits,
     /// The mean wait divided by the mean wait with the current configuration.
     pub ratio: f64,
-    /// The 95 % confidence interval of the ratio.
+    /// The 95 % interval of the ratio in a following period as long as the evaluated one.
     pub interval: Option<Interval>,
+    /// The 95 % confidence interval of the ratio for the jobs that are evaluated.
+    pub within: Option<Interval>,
     /// The effect on each class of jobs, where the classes with the largest loss are first.
     pub classes: Vec<JobGroup>,
     /// The effect on each user. This only contains the users with the largest changes.
@@ -123,7 +138,7 @@ impl Effect {
 }
 
 /// The jobs of a class or of a user that are evaluated.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct JobGroup {
     /// The name of the class or of the user.
     pub name: String,
@@ -135,7 +150,11 @@ pub struct JobGroup {
     pub today: f64,
     /// The mean wait if the change is made.
     pub changed: f64,
+    /// The 95 % interval of the ratio of these means in a following period as long as the evaluated
+    /// one, or `None` if there are too few jobs.
+    pub interval: Option<Interval>,
 }
+
 const USERS: usize = 6;
 
 /// Returns advice based on a log of jobs, or an error if it is too short or if interrupted.
@@ -170,7 +189,11 @@ pub fn advise(
     let mut after = before.clone();
     chosen.iter().for_each(|own| own.write(site, &mut after));
     let (lines, back) = after.changes_from(&before);
+    let mut setting = advising.setting.clone();
+    chosen.iter().for_each(|own| own.apply(&mut setting));
     let mut advice = Advice {
+        cluster: site.cluster.clone(),
+        changed: ChangedSettings::between(&advising.setting, &setting),
         lines,
         back,
         is_advised: false,
@@ -242,6 +265,9 @@ struct Advising<'a> {
 }
 
 const FEWEST: usize = 50;
+/// The minimum number of jobs of a group for an interval of its own.
+const FEWEST_OF_GROUP: usize = 20;
+const DAY: f64 = 86_400.0;
 
 /// The fraction of the time span that is used to select changes.
 const PAST: f64 = 0.5;
@@ -269,14 +295,7 @@ impl<'a> Advising<'a> {
                 "the log contains {past} jobs in the first half of its time span and {left} in the second half, but at least {FEWEST} are required in each of them; export the jobs of more weeks{warnings}"
             ));
         }
-        let mut site = site.clone();
-        // The usage already includes the jobs in the log, because it was exported later.
-        site.associations.iter_mut().for_each(|own| own.usage = 0.0);
-        let setting = Configuration {
-            site,
-            facts,
-            order: None,
-        };
+        let setting = Configuration::new(site, facts);
         let kinds = DemandKinds::exact(log);
         let today = setting.waits(log, &kinds)?;
         Ok(Advising {
@@ -402,27 +421,47 @@ impl<'a> Advising<'a> {
             true => own.mean / today.mean,
             false => 1.0,
         };
+        let length = Blocks::length(own.mean.max(today.mean));
+        let all = (self.early..self.log.jobs.len()).collect_vec();
+        let [within, interval] = self.intervals(runs, &all, length);
         Effect {
             what,
             waits: own,
             ratio,
-            interval: self.interval(runs, own.mean.max(today.mean)),
-            classes: self.parts(runs, |n| Some(self.classes[n].clone())),
-            users: self.users(runs),
+            interval,
+            within,
+            classes: self.parts(runs, length, |n| Some(self.classes[n].clone())),
+            users: self.users(runs, length),
         }
     }
 
-    /// Returns the confidence interval for the ratio of the mean waits. Each draw uses one run of
-    /// each configuration, so the effect of the clock offset is included.
-    fn interval(&self, runs: &Runs, mean: f64) -> Option<Interval> {
-        let jobs = self.log.jobs.iter();
-        let submits: Vec<f64> = jobs.map(|job| self.seconds(job.submit)).collect();
+    /// Returns the intervals of the ratio for these jobs, which are in ascending order: the interval
+    /// for the jobs that are evaluated, and the one for the following period.
+    fn intervals(&self, runs: &Runs, jobs: &[usize], length: f64) -> [Option<Interval>; 2] {
+        let (past, judged) = jobs.split_at(jobs.partition_point(|n| *n < self.first));
+        let pairs = |jobs: &[usize]| -> Vec<PairedWait> {
+            let pair = |n: &usize| PairedWait {
+                day: (self.seconds(self.log.jobs[*n].submit) / DAY) as u64,
+                today: self.over(&self.today, |waits| waits[*n]),
+                changed: self.over(runs, |waits| waits[*n]),
+            };
+            jobs.iter().map(pair).collect()
+        };
+        let within = self.interval(runs, judged, length);
+        let following = within.and_then(|own| drift::following(own, &pairs(past), &pairs(judged)));
+        [within, following]
+    }
+
+    /// Returns the confidence interval for the ratio of the mean waits of these jobs. Each draw uses
+    /// one run of each configuration, so the effect of the clock offset is included.
+    fn interval(&self, runs: &Runs, jobs: &[usize], length: f64) -> Option<Interval> {
+        let submits = jobs.iter().map(|n| self.seconds(self.log.jobs[*n].submit));
         let span = self.seconds(self.log.span());
         let most = (1.0 - PAST) * span / Blocks::FEWEST;
-        let length = Blocks::length(mean).min(most);
-        let blocks = Blocks::draw(&submits, [PAST * span, span], length, SEED)?;
+        let window = [PAST * span, span];
+        let blocks = Blocks::draw(&submits.collect_vec(), window, length.min(most), SEED)?;
         let drawn = |runs: &Runs, run: fn(usize, usize) -> usize| -> Vec<Option<f64>> {
-            let means = runs.iter().map(|waits| blocks.means(waits.iter().copied()));
+            let means = (runs.iter()).map(|waits| blocks.means(jobs.iter().map(|n| waits[*n])));
             let means = means.collect_vec();
             let draws = 0..means[0].len();
             draws.map(|n| means[run(n, means.len())][n]).collect()
@@ -433,33 +472,43 @@ impl<'a> Advising<'a> {
     }
 
     /// Returns the effect on each class or on each user, where the largest loss is first.
-    fn parts(&self, runs: &Runs, name: impl Fn(usize) -> Option<String>) -> Vec<JobGroup> {
-        let named = (self.first..self.log.jobs.len()).filter_map(|n| Some((name(n)?, n)));
-        let part = |(name, jobs): (String, Vec<usize>)| {
+    fn parts(
+        &self,
+        runs: &Runs,
+        length: f64,
+        name: impl Fn(usize) -> Option<String>,
+    ) -> Vec<JobGroup> {
+        let named = (self.early..self.log.jobs.len()).filter_map(|n| Some((name(n)?, n)));
+        let part = |(name, all): (String, Vec<usize>)| {
+            let jobs = &all[all.partition_point(|n| *n < self.first)..];
             let recorded = mean(jobs.iter().map(|n| self.seconds(self.log.jobs[*n].waited)));
             let of = |runs: &Runs| {
                 let waits = jobs.iter().map(|n| self.over(runs, |waits| waits[*n]));
                 mean(waits)
             };
-            JobGroup {
+            let is_large = jobs.len() >= FEWEST_OF_GROUP;
+            let interval = is_large.then(|| self.intervals(runs, &all, length)[1]);
+            (!jobs.is_empty()).then(|| JobGroup {
                 name,
                 jobs: jobs.len() as u64,
                 recorded: Some(recorded).filter(|own| !own.is_nan()),
                 today: of(&self.today),
                 changed: of(runs),
-            }
+                interval: interval.flatten(),
+            })
         };
-        let mut parts = named.into_group_map().into_iter().map(part).collect_vec();
+        let parts = named.into_group_map().into_iter().filter_map(part);
+        let mut parts = parts.collect_vec();
         let lost = |part: &JobGroup| (part.changed - part.today) * part.jobs as f64;
         parts.sort_by(|a, b| a.name.cmp(&b.name));
         parts.sort_by(|a, b| lost(b).total_cmp(&lost(a)));
         parts
     }
 
-    fn users(&self, runs: &Runs) -> Vec<JobGroup> {
+    fn users(&self, runs: &Runs, length: f64) -> Vec<JobGroup> {
         let names = &self.log.account.users;
         let name = |n: usize| Some(format!("user {}", names.get(&self.log.jobs[n].user)?));
-        let mut users = self.parts(runs, name);
+        let mut users = self.parts(runs, length, name);
         if users.len() > USERS {
             users.drain(USERS / 2..users.len() - USERS / 2);
         }

@@ -18,6 +18,17 @@ pub(super) struct Configuration {
 }
 
 impl Configuration {
+    pub(super) fn new(site: &SlurmSite, facts: Vec<Facts>) -> Self {
+        let mut site = site.clone();
+        // The usage already includes the jobs in the log, because it was exported later.
+        site.associations.iter_mut().for_each(|own| own.usage = 0.0);
+        Configuration {
+            site,
+            facts,
+            order: None,
+        }
+    }
+
     /// Returns the wait of each job in the log in seconds, for each offset of the clock.
     pub(super) fn waits(&self, log: &Log, kinds: &DemandKinds) -> Result<Vec<Vec<f64>>, String> {
         let servers = self.site.servers().0;

@@ -1,5 +1,6 @@
 //! `synth advise` finds changes to the configuration of a site.
 
+mod promises;
 mod report;
 
 use std::path::PathBuf;
@@ -7,7 +8,7 @@ use std::sync::atomic::Ordering;
 
 use clap::{Args, ValueEnum};
 
-use crate::slurm::advise;
+use crate::slurm::{PastAdvice, advise};
 use synth_slurm::{SiteArgs, SiteLog, commands, is_live};
 use synth_typed::positive;
 use synth_verb::{Caller, Files, RunVerb, VerbOutput, VerbResult, document, files, refuse};
@@ -36,6 +37,13 @@ pub struct Advise {
     /// Only changes that meet the limit in the first half of the log are used [default: no limit]
     #[arg(long, value_name = "TIMES", value_parser = positive)]
     longest: Option<f64>,
+
+    /// Check if the promises of an earlier advice came true (the file that was written with `-o`)
+    ///
+    /// The log and the configuration must be those after the change. The exit code is 1 if the
+    /// promise for all jobs was not kept
+    #[arg(long, value_name = "FILE", conflicts_with = "longest")]
+    before: Option<PathBuf>,
 
     /// Also write all results to this file as JSON (`-`: standard output)
     ///
@@ -73,7 +81,10 @@ constraints and dependencies are not supported. If the waits in the replay are t
 impl RunVerb for Advise {
     fn files(&self) -> Files<'_> {
         let written = self.output.iter().chain(&self.html);
-        files(self.site.files(&self.trace), written)
+        files(
+            self.site.files(&self.trace).chain(self.before.as_deref()),
+            written,
+        )
     }
 
     fn run(&self, caller: &mut Caller<'_>) -> VerbResult<VerbOutput> {
@@ -85,8 +96,19 @@ impl RunVerb for Advise {
         if self.site.slurm.is_none() && !is_live(&self.trace) {
             return refuse(missing);
         }
+        let past = self.before.as_deref().map(|path| {
+            let text = std::fs::read_to_string(path).map_err(|why| why.to_string());
+            let own = text.and_then(|text| PastAdvice::read(&text));
+            own.map_err(|why| format!("{}: {why}", path.display()))
+        });
+        let past = past.transpose()?;
         let SiteLog { log, site, .. } = self.site.read(&self.trace, &mut listener)?;
         let (site, facts) = site.ok_or(missing)?;
+        if let Some(past) = past {
+            listener("replaying the jobs with and without the change");
+            let output = promises::check(&past, (&log, &site, facts), &interrupt, command)?;
+            return output.written_to(self.html.as_ref(), self.output.as_ref());
+        }
         let advice = advise(
             (&log, &site, facts),
             self.longest,

@@ -29,7 +29,7 @@ pub(super) fn report(
     }
     sections.push(account_of(&log.account, log.censored));
     let intervals = format!(
-        "These are 95 % confidence intervals, which are computed using the paired moving-block bootstrap with the seed {}. Each configuration is replayed with three different offsets of the clock, and each draw uses one of them.",
+        "These are 95 % intervals for a following period that is as long as the second half. Their variance combines twice the variance of the paired moving-block bootstrap (with the seed {} and three offsets of the clock), the squared difference between the ratios of both halves, and a prior for the drift from period to period.",
         advice.seed
     );
     Report {
@@ -53,7 +53,7 @@ const BACK: &str = "To undo this, replace them with the following lines:";
 const BACK_AGAIN: &str = "Replace the new lines with the current lines that are shown above and run `scontrol reconfigure`. Only a change of PriorityType requires a restart of slurmctld, but it does not have to be undone. If you have used `synth export slurm-priority`, its directory contains the steps for the script and for waiting jobs.";
 const REPLAY: &str = "The jobs arrive at the same time as in the log, and they are scheduled on the nodes of the site in the same way as by Slurm. This includes the main scheduler, backfilling with reservations, priorities, fair share, and the limits of each QOS and account. Preemption, advance reservations, licenses, constraints and dependencies are not supported.";
 const SELECTION: &str = "The changes are selected using the mean wait in the first half of the log. They are added one at a time, as long as the mean wait is reduced by at least 2 %. All results are for the second half.";
-const TRIED: &str = "The table shows the waits in the second half of the log, where each row is for a single change. The values after the ratio of the mean waits are a 95 % confidence interval, which is computed using the paired moving-block bootstrap over three offsets of the clock. If the interval contains 1, the difference is not significant. The bounded slowdown is the mean of max(1, (wait + run time) / max(run time, 10 s)). A change can only be advised if it was selected using the first half, because some of the rows look good in the second half by chance. The points per week are added to the priority of a job for each week of waiting (PriorityWeightAge, PriorityMaxAge). If an order is before other factors, the weights of fair share and of the other factors are so small that only this order is relevant.";
+const TRIED: &str = "The table shows the waits in the second half of the log, where each row is for a single change. The values after the ratio of the mean waits are a 95 % interval for the ratio in a following period that is as long as the second half, so it includes the change of the load and of the users from period to period. If the interval contains 1, the effect is not certain. The bounded slowdown is the mean of max(1, (wait + run time) / max(run time, 10 s)). A change can only be advised if it was selected using the first half, because some of the rows look good in the second half by chance. The points per week are added to the priority of a job for each week of waiting (PriorityWeightAge, PriorityMaxAge). If an order is before other factors, the weights of fair share and of the other factors are so small that only this order is relevant.";
 
 fn copied(title: impl Into<String>, lines: &[String]) -> Section {
     Section {
@@ -86,7 +86,7 @@ fn verdict(advice: &Advice) -> String {
             )
         }
         Some(gain) if !gain.is_sure() => format!(
-            "{checked} There is no advice, because the changes with the largest effect in the first half do not have a significant effect in the second half: {helped}."
+            "{checked} There is no advice, because it is not certain that the changes with the largest effect in the first half also help in a following period: {helped}."
         ),
         Some(gain) => format!(
             "{checked} With {}, the mean wait is {} ({} times), and the longest wait is {} instead of {}.",

@@ -74,6 +74,7 @@ impl OnlineForecasts {
             job: self.job(seen),
             started: seen.started,
             servers: seen.servers.clone(),
+            number: 0,
         };
         let moment = Snapshot {
             at: scheduler.now() * self.per_unit(),

@@ -42,6 +42,7 @@ fn scored(log: &Log, name: &str) -> Scored {
     let interrupt = AtomicBool::new(false);
     let scoring = Scoring {
         log,
+        slurm: None,
         draws: Draws { runs: 60, seed: 1 },
         every: 1,
         interrupt: &interrupt,
@@ -98,11 +99,13 @@ fn remaining_run_times_are_conditioned_on_the_age() {
         job: log.jobs[5],
         started: Some(5000.0),
         servers: Vec::new(),
+        number: 0,
     };
     let waiting = PresentJob {
         job: log.jobs[6],
         started: None,
         servers: Vec::new(),
+        number: 0,
     };
     let moment = Snapshot {
         occupied: Vec::new(),
@@ -227,6 +230,7 @@ fn larger_jobs_wait_longer_on_the_map() {
     let interrupt = AtomicBool::new(false);
     let scoring = Scoring {
         log: &log,
+        slurm: None,
         draws: Draws { runs: 20, seed: 1 },
         every: 10,
         interrupt: &interrupt,

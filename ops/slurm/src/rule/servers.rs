@@ -65,6 +65,10 @@ pub struct SlurmRule {
     pub order: Option<Priority>,
     /// The time of day at time 0 \[s\], because plans use multiples of `bf_resolution`.
     pub clock: f64,
+    /// The recorded start of each job, in the time unit of the rule. If this is not empty, each job
+    /// is started at this time, or when it first fits, until [`Policy::foresee`] is called. The
+    /// rule only chooses the servers, and keeps its state such as the usage of each account.
+    pub recorded: Arc<[f64]>,
     /// The length of a second in the time unit of the rule, if it is not that of the workload.
     pub second: Option<f64>,
 }

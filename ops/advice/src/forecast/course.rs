@@ -1,61 +1,105 @@
 use std::ops::Range;
-use std::sync::Arc;
 
 use super::draw::{ForecastSite, PresentJob, Snapshot};
 use super::past::Past;
+use itertools::Itertools as _;
+use synth_multiresource::policy::Policy;
+use synth_slurm::rule::{RecordedJobs, SlurmRule};
 use synth_traces::replay::{Log, ReplayError, ReplayJob, Walk};
 
-/// The recorded start of each job, in the time of the policy. The servers are not recorded, so the
-/// walk of a [`LogReplay`] chooses them, and starts a job later if it does not fit.
-pub(super) type Starts = Arc<[f64]>;
-
-/// Returns the jobs with the limits that they were submitted with, and their recorded starts, or
-/// `None` if these are not known for all jobs or if no job waited.
-pub(super) fn recorded(log: &Log, site: &ForecastSite) -> Option<(Vec<ReplayJob>, Starts)> {
-    let start = |job: &ReplayJob| {
-        let start = site.clock.submit(job.submit + job.waited);
-        (!start.is_nan()).then_some(start)
-    };
-    let starts: Starts = log.jobs.iter().map(start).collect::<Option<_>>()?;
-    let jobs = log.jobs.iter().map(|job| {
-        let passed = log.account.passed_limits.get(&job.line);
-        let limit = passed.map_or(job.promised, |limit| *limit as f64);
-        let own = if limit.is_finite() { limit } else { job.limit };
-        ReplayJob {
-            limit: own,
-            promised: limit,
-            ..*job
-        }
-    });
-    let jobs: Vec<ReplayJob> = jobs.collect();
-    jobs.iter()
-        .any(|job| job.waited > 0.0)
-        .then_some((jobs, starts))
+/// Returns `true` if the starts of all jobs are recorded, and some of them waited.
+pub(super) fn has_starts(log: &Log) -> bool {
+    let mut jobs = log.jobs.iter();
+    jobs.all(|job| !job.waited.is_nan()) && log.jobs.iter().any(|job| job.waited > 0.0)
 }
 
-/// A course of a log that stops at each submission: a replay, or the recorded one.
+/// Returns the jobs with the limits that they were submitted with, which some have exceeded.
+pub(super) fn as_submitted(log: &Log) -> Vec<ReplayJob> {
+    let jobs = log.jobs.iter().map(|job| {
+        let passed = log.account.passed_limits.get(&job.line);
+        passed.map_or(*job, |limit| ReplayJob {
+            limit: *limit as f64,
+            promised: *limit as f64,
+            ..*job
+        })
+    });
+    jobs.collect()
+}
+
+/// The events of a log: those of a replay, or the recorded ones.
+pub(super) enum Course<'a> {
+    Replay(Walk<'a>),
+    Record(Record),
+}
+
+/// The recorded course of a log.
+pub(super) struct Record {
+    /// The time of each start (`true`) or end (`false`) and the job, in order.
+    events: Vec<(f64, bool, usize)>,
+    next: usize,
+    running: RecordedJobs,
+    /// The number of jobs that did not fit when they started.
+    misfits: usize,
+}
+
+impl Record {
+    pub(super) fn new(jobs: &[ReplayJob], site: &ForecastSite, rule: &SlurmRule) -> Self {
+        let events = jobs.iter().enumerate().flat_map(|(n, job)| {
+            let start = site.clock.submit(job.submit + job.waited);
+            [
+                (start, true, n),
+                (start + site.clock.size(job.size), false, n),
+            ]
+        });
+        let order = |a: &(f64, bool, usize), b: &(f64, bool, usize)| {
+            a.0.total_cmp(&b.0).then((a.1, a.2).cmp(&(b.1, b.2)))
+        };
+        Record {
+            events: events.sorted_by(order).collect(),
+            next: 0,
+            running: RecordedJobs::new(rule, &site.fleet),
+            misfits: 0,
+        }
+    }
+
+    /// Runs all events up to this time. Returns the jobs that have ended.
+    fn until(&mut self, now: f64, type_of: impl Fn(usize) -> usize) -> Vec<usize> {
+        let mut ended = Vec::new();
+        while let Some((at, starts, n)) = self
+            .events
+            .get(self.next)
+            .copied()
+            .filter(|own| own.0 <= now)
+        {
+            self.next += 1;
+            if starts {
+                let fits = self.running.start(n, type_of(n), at);
+                self.misfits += usize::from(!fits);
+            } else {
+                self.running.end(n, at);
+                ended.push(n);
+            }
+        }
+        ended
+    }
+}
+
+/// The course of a log that stops at each submission.
 pub(super) struct LogReplay<'a> {
     jobs: &'a [ReplayJob],
     site: &'a ForecastSite,
-    pub walk: Walk<'a>,
-    recorded: Option<Starts>,
+    course: Course<'a>,
     pub past: Past,
     not_ended: Vec<usize>,
     next_arrival: usize,
 }
 
 impl<'a> LogReplay<'a> {
-    pub(super) fn new(
-        jobs: &'a [ReplayJob],
-        site: &'a ForecastSite,
-        walk: Walk<'a>,
-        recorded: Option<Starts>,
-    ) -> Self {
+    pub(super) fn new(jobs: &'a [ReplayJob], site: &'a ForecastSite, course: Course<'a>) -> Self {
         LogReplay {
             jobs,
             site,
-            walk,
-            recorded,
+            course,
             past: Past::default(),
             not_ended: Vec::new(),
             next_arrival: 0,
@@ -73,48 +117,57 @@ impl<'a> LogReplay<'a> {
             return Ok(None);
         };
         let now = self.site.clock.submit(first.submit);
-        self.walk.until(now.next_up())?;
-        let mut not_ended = std::mem::take(&mut self.not_ended);
-        let ended = not_ended.extract_if(.., |n| self.end(*n) <= now);
-        for n in ended.collect::<Vec<usize>>() {
+        let ended = match &mut self.course {
+            Course::Replay(walk) => {
+                walk.until(now.next_up())?;
+                let ended = self.not_ended.iter().copied();
+                ended.filter(|n| walk.ends()[*n] <= now).collect()
+            }
+            Course::Record(record) => {
+                let type_of = |n: usize| self.site.types[self.jobs[n].kind as usize] as usize;
+                record.until(now, type_of)
+            }
+        };
+        for n in ended {
             self.past.ended(n, self.jobs[n].size);
         }
+        let past = &self.past;
+        self.not_ended.retain(|n| past.jobs()[*n].size.is_nan());
         let later = self.jobs[self.next_arrival..].iter();
         let count = later.take_while(|job| job.submit == first.submit).count();
         let arrivals = self.next_arrival..self.next_arrival + count;
-        not_ended.extend(arrivals.clone());
-        self.not_ended = not_ended;
+        self.not_ended.extend(arrivals.clone());
         self.next_arrival = arrivals.end;
         Ok(Some(arrivals))
     }
 
-    /// Returns the time when a job ends, or NaN if it is not known yet.
-    fn end(&self, n: usize) -> f64 {
-        let recorded = self.recorded.as_ref();
-        recorded.map_or(self.walk.ends()[n], |starts| {
-            starts[n] + self.site.clock.size(self.jobs[n].size)
-        })
-    }
-
-    /// Returns the present jobs. A job that runs according to the record, but does not fit in the
-    /// walk, is left out.
+    /// Returns the present jobs. A job that runs according to the record is left out if it does not
+    /// fit.
     pub(super) fn snapshot(&self) -> Snapshot {
         let at = self.jobs[self.next_arrival - 1].submit;
-        let now = self.site.clock.submit(at);
-        let present = self.walk.present().into_iter();
-        let jobs = present.filter_map(|(number, started, servers)| {
-            let started = match &self.recorded {
-                Some(starts) if starts[number] > now => None,
-                Some(_) if started.is_none() || self.end(number) <= now => return None,
-                _ => started,
-            };
-            Some(PresentJob {
+        let present = match &self.course {
+            Course::Replay(walk) => walk.present(),
+            Course::Record(record) => {
+                let of = |n: &usize| {
+                    let job = &self.jobs[*n];
+                    let start = job.submit + job.waited;
+                    if start > at {
+                        return Some((*n, None, Vec::new()));
+                    }
+                    let servers = record.running.servers(*n)?;
+                    Some((*n, Some(self.site.clock.submit(start)), servers))
+                };
+                self.not_ended.iter().filter_map(of).collect()
+            }
+        };
+        let jobs = present
+            .into_iter()
+            .map(|(number, started, servers)| PresentJob {
                 job: self.jobs[number],
                 started,
                 servers,
                 number,
-            })
-        });
+            });
         Snapshot {
             at,
             jobs: jobs.collect(),
@@ -122,18 +175,28 @@ impl<'a> LogReplay<'a> {
         }
     }
 
-    /// Returns the wait of each job, and the number of jobs that did not fit at their start.
-    pub(super) fn into_waits(mut self) -> Result<(Vec<f64>, usize), ReplayError> {
-        match self.recorded {
-            Some(_) => self.walk.until(f64::INFINITY)?,
-            None => self.walk.finish()?,
+    /// Returns the present state of the rule, if it is that of Slurm or of a replay.
+    pub(super) fn policy(&self) -> Box<dyn Policy> {
+        match &self.course {
+            Course::Replay(walk) => walk.policy(),
+            Course::Record(record) => record.running.policy(),
         }
+    }
+
+    /// Returns the wait of each job, and the number of jobs that did not fit at their start.
+    pub(super) fn into_waits(self) -> Result<(Vec<f64>, Option<usize>), ReplayError> {
         let clock = self.site.clock;
-        let wait = |n: usize| {
-            self.end(n) - clock.size(self.jobs[n].size) - clock.submit(self.jobs[n].submit)
+        let jobs = self.jobs.iter();
+        let mut walk = match self.course {
+            Course::Replay(walk) => walk,
+            Course::Record(record) => {
+                let waits = jobs.map(|job| clock.size(job.waited)).collect();
+                return Ok((waits, Some(record.misfits)));
+            }
         };
-        let ends = self.walk.ends().iter().enumerate();
-        let misfits = ends.filter(|(n, end)| **end != self.end(*n)).count();
-        Ok(((0..self.jobs.len()).map(wait).collect(), misfits))
+        walk.finish()?;
+        let jobs = jobs.zip(walk.ends());
+        let waits = jobs.map(|(job, end)| end - clock.size(job.size) - clock.submit(job.submit));
+        Ok((waits.collect(), None))
     }
 }

@@ -3,6 +3,7 @@ use std::collections::HashMap;
 use itertools::Itertools as _;
 use rayon::prelude::*;
 
+use super::calibration::HORIZON;
 use super::past::{Past, RunTimeDistribution};
 use synth_core::document::DocumentError;
 use synth_multiresource::policy::Policy;
@@ -85,9 +86,6 @@ const WEEK: f64 = 7.0;
 
 /// The time until which jobs arrive, as a multiple of the last start by limits, plus one day.
 const LATER: f64 = 1.5;
-
-/// The maximum wait in seconds.
-const HORIZON: f64 = 60.0 * DAY;
 
 /// The probabilities that a job has the level of all similar jobs, or of all jobs of the user.
 const SHARED: [f64; 2] = [0.2, 0.5];

@@ -5,14 +5,13 @@ use itertools::Itertools as _;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::calibration::{Calibration, LEVELS, Quantiles};
-use super::course::{LogReplay, recorded};
+use super::calibration::{Calibration, HORIZON, LEVELS, Quantiles};
+use super::course::{Course, LogReplay, Record, as_submitted, has_starts};
 use super::draw::{Draws, ForecastSite, PresentJob};
 use super::map::{HypotheticalJobs, Map};
 use synth_multiresource::policy::Policy;
-use synth_multiresource::simulator::ExternalRule as _;
 use synth_slurm::rule::SlurmRule;
-use synth_traces::replay::{Log, LogError, ReplayError, Walk};
+use synth_traces::replay::{Log, LogError, ReplayError, ReplayJob, Walk};
 
 /// A forecast and its outcome. All times are in seconds.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
@@ -56,10 +55,9 @@ pub struct Scored {
     pub forecasts: Vec<ScoredForecast>,
     /// The number of jobs that had to wait, and the number of all jobs.
     pub waited: [usize; 2],
-    /// Whether the outcomes are the starts in the log. Otherwise, they are those of a replay.
-    pub is_recorded: bool,
-    /// The number of jobs that did not fit on the servers at their recorded start.
-    pub misfits: usize,
+    /// The number of jobs that did not fit on the servers at their recorded start, or `None` if the
+    /// forecasts are compared with a replay, because the log does not contain all starts.
+    pub misfits: Option<usize>,
     /// The accuracy of the forecasts, or `None` if no job had to wait.
     pub record: Option<ForecastRecord>,
     /// The waits for each width and limit if this was requested.
@@ -103,8 +101,9 @@ const LEARNING: f64 = 0.1;
 /// The number of parts of the forecasts of which the worst is reported.
 const QUARTERS: usize = 4;
 
-/// The maximum wait in seconds.
-const ENDLESS: f64 = 60.0 * 86_400.0;
+/// A job waits if it has not started after this number of seconds, because a scheduler needs some
+/// time even if there are free servers.
+const AT_ONCE: f64 = 60.0;
 
 impl Scoring<'_> {
     /// Computes a forecast for each job that has to wait under the rule of `make`, and the map if
@@ -119,27 +118,21 @@ impl Scoring<'_> {
         let log = self.log;
         let site = ForecastSite::of_log(log)?;
         let own = make(&site).map_err(LogError::Refused)?;
-        let (jobs, starts) = recorded(log, &site).unzip();
-        let jobs = jobs.as_ref().unwrap_or(&log.jobs);
+        let is_recorded = has_starts(log);
+        let submitted = is_recorded.then(|| as_submitted(log));
+        let jobs = submitted.as_ref().unwrap_or(&log.jobs);
         let scene = site.scene(jobs);
-        let walked = match &starts {
-            None => own.clone_rule(),
-            Some(starts) => {
-                let rule = SlurmRule {
-                    recorded: starts.clone(),
-                    ..self.slurm.cloned().unwrap_or_default()
-                };
-                let rule = rule.rule(&site.fleet);
-                rule.map_err(|why| LogError::Refused(why.0))?
+        let course = match (is_recorded, self.slurm) {
+            (false, _) => Course::Replay(Walk::new(&scene, own.clone_rule())),
+            (true, rule) => {
+                let plain = SlurmRule::default();
+                Course::Record(Record::new(jobs, &site, rule.unwrap_or(&plain)))
             }
         };
-        let has_state = starts.is_none() || self.slurm.is_some();
-        let is_recorded = starts.is_some();
-        let walk = Walk::new(&scene, walked);
-        let mut course = LogReplay::new(jobs, &site, walk, starts);
-        let rule_of = |course: &LogReplay<'_>| match has_state {
-            true => course.walk.policy(),
-            false => own.clone_rule(),
+        let mut course = LogReplay::new(jobs, &site, course);
+        let rule_of = |course: &LogReplay<'_>| match is_recorded && self.slurm.is_none() {
+            true => own.clone_rule(),
+            false => course.policy(),
         };
         let mut probes = mapped.then(|| HypotheticalJobs::of(log));
         let (mut forecasts, mut waited) = (Vec::<ScoredForecast>::new(), 0);
@@ -161,7 +154,12 @@ impl Scoring<'_> {
             }
             let moment = course.snapshot();
             let waits = |place: &usize| moment.jobs[*place].started.is_none();
-            let is_new = |n: usize| n >= come.start && !log.jobs[n].seen.is_early();
+            let is_late = |job: &ReplayJob| job.waited > AT_ONCE * site.per_second;
+            let is_new = |n: usize| {
+                let job = &log.jobs[n];
+                let is_arrival = n >= come.start && !job.seen.is_early();
+                is_arrival && (!is_recorded || is_late(job))
+            };
             let places = 0..moment.jobs.len();
             let new = places
                 .clone()
@@ -213,8 +211,7 @@ impl Scoring<'_> {
             record: (!forecasts.is_empty()).then(|| ForecastRecord::of(&forecasts, log.has_limits)),
             forecasts,
             waited: [waited, log.arrivals().len()],
-            is_recorded,
-            misfits: if is_recorded { misfits } else { 0 },
+            misfits,
             map: probes.map(|probes| probes.map(&calibration)),
             took: (mean, slowest.0, slowest.1),
             calibration,
@@ -227,7 +224,7 @@ fn calibrate(forecasts: &mut [ScoredForecast]) -> Calibration {
     for own in forecasts {
         calibration.learn(own.submitted);
         own.said = calibration.quantiles(&own.draws);
-        calibration.record(own.submitted, own.said, own.wait);
+        calibration.record(own.submitted, &own.draws, own.said, own.wait);
     }
     calibration.learn(f64::INFINITY);
     calibration
@@ -257,7 +254,7 @@ impl ForecastRecord {
             values[values.len() / 2]
         };
         let error = |of: &dyn Fn(&ScoredForecast) -> f64| {
-            median(&|own| (of(own).min(ENDLESS) - own.wait).abs())
+            median(&|own| (of(own).min(HORIZON) - own.wait).abs())
         };
         let said = |own: &ScoredForecast| own.said;
         let quarters = forecasts.chunks(forecasts.len().div_ceil(QUARTERS));

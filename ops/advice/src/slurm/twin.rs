@@ -36,7 +36,6 @@ impl Configuration {
                 order: self.order,
                 clock: clock_of(&log) + second,
                 second: Some(clock.size(per_second)),
-                ..SlurmRule::default()
             };
             let rule = rule.rule(&state.fleet).map_err(|why| why.0)?;
             let mut walk = Walk::new(&state, rule);

@@ -30,6 +30,7 @@ use std::cmp::Ordering;
 use std::sync::Arc;
 
 pub use facts::{Facts, clock_of, facts, prepare};
+pub use recorded::RecordedJobs;
 pub use servers::SlurmRule;
 
 use limits::{CPUS, Limits};
@@ -48,7 +49,7 @@ use synth_multiresource::workload::{Fleet, JobType};
 /// The tolerance of the times of events \[s\], because the conversion of units has rounding errors.
 const TIME_TOLERANCE: f64 = 1e-6;
 /// The minimum time between two passes in a forecast, relative to the time since its beginning.
-const FORECAST_RESOLUTION: f64 = 0.03;
+const FORECAST_RESOLUTION: f64 = 0.1;
 /// The time limit that is used for a job without a limit \[s\].
 const YEAR: f64 = 365.0 * 86_400.0;
 
@@ -67,8 +68,6 @@ struct SlurmPolicy {
     site: Arc<SlurmSite>,
     /// The facts of each job by its number, where missing facts have the default.
     jobs: Arc<[Facts]>,
-    /// If this is not empty, jobs are started at these times instead (see [`SlurmRule`]).
-    recorded: Arc<[f64]>,
     /// The beginning of a forecast \[s\], or infinity.
     forecast_from: f64,
     levels: Option<PriorityPoints>,
@@ -159,7 +158,6 @@ impl SlurmPolicy {
             knows: rule.information(fleet),
             clock: rule.clock,
             levels: rule.order.map(PriorityPoints::of),
-            recorded: rule.recorded.clone(),
             forecast_from: f64::INFINITY,
             jobs,
             waiting: Vec::new(),
@@ -355,9 +353,6 @@ impl Policy for SlurmPolicy {
     }
 
     fn decide(&mut self, system: &mut System) {
-        if !self.recorded.is_empty() {
-            return self.follow_record(system);
-        }
         let now = self.now(system);
         let is_due = |at: f64| at <= now + TIME_TOLERANCE;
         if is_due(self.times.priorities) {

@@ -65,10 +65,6 @@ pub struct SlurmRule {
     pub order: Option<Priority>,
     /// The time of day at time 0 \[s\], because plans use multiples of `bf_resolution`.
     pub clock: f64,
-    /// The recorded start of each job, in the time unit of the rule. If this is not empty, each job
-    /// is started at this time, or when it first fits, until [`Policy::foresee`] is called. The
-    /// rule only chooses the servers, and keeps its state such as the usage of each account.
-    pub recorded: Arc<[f64]>,
     /// The length of a second in the time unit of the rule, if it is not that of the workload.
     pub second: Option<f64>,
 }
@@ -112,13 +108,20 @@ impl ExternalRule for SlurmRule {
     }
 
     fn rule(&self, fleet: &Fleet) -> Result<Box<dyn Policy>, Unsuitable> {
+        Ok(Box::new(self.on(fleet)))
+    }
+}
+
+impl SlurmRule {
+    /// Creates the rule for the servers of a fleet.
+    pub(super) fn on(&self, fleet: &Fleet) -> SlurmPolicy {
         let plain = || (Arc::new(SlurmSite::single_partition(fleet)), Arc::default());
         let at = self.at.clone().unwrap_or_else(plain);
         let servers = match &self.at {
             Some((site, _)) => in_fleet(site, fleet),
             None => (0..fleet.servers()).map(Some).collect(),
         };
-        Ok(Box::new(SlurmPolicy::new(self, at, fleet, &servers)))
+        SlurmPolicy::new(self, at, fleet, &servers)
     }
 }
 

@@ -199,10 +199,6 @@ impl Scoring<'_> {
         for own in &mut forecasts {
             own.wait = site.seconds(waits[own.place]);
         }
-        if let Ok(file) = std::env::var("DUMP_DRAWS") {
-            let all: Vec<_> = forecasts.iter().map(|o| serde_json::json!({"line":o.line,"t":o.submitted,"w":o.wait,"n":o.waiting,"l":o.by_limits,"d":o.draws})).collect();
-            std::fs::write(file, serde_json::to_string(&all).unwrap()).unwrap();
-        }
         let mean = spent / forecasts.len().max(1) as f64;
         let calibration = calibrate(&mut forecasts);
         let first = (LEARNING * forecasts.len() as f64) as usize;

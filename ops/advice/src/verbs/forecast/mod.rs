@@ -106,9 +106,9 @@ impl RunVerb for Arguments {
                 None => self.scored(caller),
             };
         };
-        if self.map || self.output.is_some() {
+        if self.map || self.output.is_some() || self.slurm.is_some() {
             return refuse(
-                "`--map` and `--output` can only be used if the forecasts are evaluated using a log",
+                "`--map`, `--output` and `--slurm` can only be used if the forecasts are evaluated using a log",
             );
         }
         self.live(partition, caller)

@@ -89,11 +89,11 @@ const NAMES: [&str; 3] = ["one of ten", "half", "nine of ten"];
 
 fn shares(record: &ForecastRecord) -> Section {
     table!("", NAMES.into_iter().enumerate(), (n, name) => {
-        "start by the time predicted for" => name,
+        "start by the time for" => name,
         "should [%]" => LEVELS[n],
         "did [%]" => record.started[n],
         "worst quarter [%]" => record.worst_quarter[n],
-        "without calibration [%]" => record.uncalibrated[n],
+        "uncalibrated [%]" => record.uncalibrated[n],
     })
 }
 

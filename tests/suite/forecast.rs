@@ -25,12 +25,7 @@ fn scores_forecasts_on_a_log() {
     let document = folder.path_string("f.json");
     let forecast = || run_ok!("forecast {file} --policy easy+saf --map -o {document}");
     let printed = stdout(&forecast());
-    for words in [
-        "nine of ten",
-        "uncalibrated",
-        "under easy+saf",
-        "limit ",
-    ] {
+    for words in ["nine of ten", "uncalibrated", "under easy+saf", "limit "] {
         assert_contains(&printed, words);
     }
     let found = folder.json("f.json");

@@ -28,8 +28,8 @@ pub(super) fn as_submitted(log: &Log) -> Vec<ReplayJob> {
 
 /// The events of a log: those of a replay, or the recorded ones.
 pub(super) enum Course<'a> {
-    Replay(Walk<'a>),
-    Record(Record),
+    Replay(Box<Walk<'a>>),
+    Record(Box<Record>),
 }
 
 /// The recorded course of a log.

@@ -123,10 +123,11 @@ impl Scoring<'_> {
         let jobs = submitted.as_ref().unwrap_or(&log.jobs);
         let scene = site.scene(jobs);
         let course = match (is_recorded, self.slurm) {
-            (false, _) => Course::Replay(Walk::new(&scene, own.clone_rule())),
+            (false, _) => Course::Replay(Box::new(Walk::new(&scene, own.clone_rule()))),
             (true, rule) => {
                 let plain = SlurmRule::default();
-                Course::Record(Record::new(jobs, &site, rule.unwrap_or(&plain)))
+                let record = Record::new(jobs, &site, rule.unwrap_or(&plain));
+                Course::Record(Box::new(record))
             }
         };
         let mut course = LogReplay::new(jobs, &site, course);

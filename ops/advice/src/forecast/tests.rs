@@ -271,7 +271,7 @@ fn the_recorded_state_is_that_of_the_log() {
     assert!(has_starts(&log));
     let jobs = as_submitted(&log);
     let record = Record::new(&jobs, &site, &SlurmRule::default());
-    let mut replay = LogReplay::new(&jobs, &site, Course::Record(record));
+    let mut replay = LogReplay::new(&jobs, &site, Course::Record(Box::new(record)));
     let mut moments = 0;
     while let Some(come) = replay.step().unwrap() {
         let at = jobs[come.start].submit;
@@ -306,7 +306,7 @@ fn jobs_that_do_not_fit_are_ignored_and_counted() {
     let log = log_with_waits(4, &lines, &[0.0, 10.0, 5.0]);
     let site = ForecastSite::of_log(&log).unwrap();
     let record = Record::new(&log.jobs, &site, &SlurmRule::default());
-    let mut replay = LogReplay::new(&log.jobs, &site, Course::Record(record));
+    let mut replay = LogReplay::new(&log.jobs, &site, Course::Record(Box::new(record)));
     let mut found = Vec::new();
     while replay.step().unwrap().is_some() {
         let moment = replay.snapshot();

@@ -11,6 +11,8 @@ use synth_multiresource::workload::Fleet;
 pub struct RecordedJobs {
     policy: SlurmPolicy,
     system: System,
+    /// The dominant share of each type.
+    shares: Vec<f64>,
     /// The type of each running job by its number. It waits in the system if it does not fit.
     running: BTreeMap<usize, (usize, Job)>,
 }
@@ -22,6 +24,7 @@ impl RecordedJobs {
         RecordedJobs {
             system: System::for_policy(fleet, &policy),
             policy,
+            shares: fleet.envelope().dominant_shares(),
             running: BTreeMap::new(),
         }
     }
@@ -99,19 +102,11 @@ impl RecordedJobs {
             self.system.put_back(*i, *job, now);
         }
         self.policy.nodes = self.policy.nodes.cleared();
-        let largest = |number: &usize| {
-            let (i, _) = self.running[number];
-            let demand = self.system.demand(i).iter().zip(self.system.capacity());
-            let share = |(own, most): (&u64, &u64)| *own as f64 / (*most as f64).max(1.0);
-            let share = demand.map(share).fold(0.0, f64::max);
-            std::cmp::Reverse((share * 1e6) as u64)
-        };
-        let numbers = self.running.keys().copied().sorted_by_key(largest);
-        let fits = numbers
-            .collect_vec()
-            .into_iter()
-            .map(|number| self.fit(number));
-        fits.fold(true, |all, own| all && own)
+        let share = |number: &usize| self.shares[self.running[number].0];
+        let numbers = self.running.keys().copied();
+        let numbers = numbers.sorted_by(|a, b| share(b).total_cmp(&share(a)));
+        let placed = numbers.collect_vec().into_iter();
+        placed.filter(|number| self.fit(*number)).count() == self.running.len()
     }
 }
 

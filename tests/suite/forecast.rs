@@ -4,7 +4,7 @@ use super::fake_slurm::{FakeSlurm, job};
 use crate::common::*;
 
 /// If `tells` is true, the log has users and limits, which are three times the run times.
-fn log(count: u64, tells: bool) -> String {
+fn log_of_jobs(count: u64, tells: bool) -> String {
     let (mut submit, mut below) = (0, random_integers(7));
     let lines = (1..=count).map(|n| {
         submit += below(1000);
@@ -21,16 +21,11 @@ fn log(count: u64, tells: bool) -> String {
 #[test]
 fn scores_forecasts_on_a_log() {
     let folder = Folder::new();
-    let file = folder.write("log.swf", &log(500, true));
+    let file = folder.write("log.swf", &log_of_jobs(500, true));
     let document = folder.path_string("f.json");
     let forecast = || run_ok!("forecast {file} --policy easy+saf --map -o {document}");
     let printed = stdout(&forecast());
-    for words in [
-        "nine of ten",
-        "without calibration",
-        "under easy+saf",
-        "limit ",
-    ] {
+    for words in ["nine of ten", "uncalibrated", "under easy+saf", "limit "] {
         assert_contains(&printed, words);
     }
     let found = folder.json("f.json");
@@ -45,9 +40,33 @@ fn scores_forecasts_on_a_log() {
 }
 
 #[test]
+fn scores_forecasts_of_a_site_against_recorded_starts() {
+    let folder = Folder::new();
+    let document = folder.path_string("f.json");
+    let (log, site) = ("models/traces/slurm.sacct.gz", "models/traces/site");
+    let printed = stdout(&run_ok!(
+        "forecast {log} --slurm {site} --every 40 -o {document}"
+    ));
+    assert_contains(&printed, "forecasts under slurm");
+    let found = folder.json("f.json");
+    assert!(found["misfits"].is_u64());
+    for own in found["forecasts"].as_array().unwrap() {
+        assert!(own["wait"].as_f64().unwrap() > 60.0);
+    }
+    let record = &found["record"];
+    assert!(record["width"].as_f64().unwrap() > 0.0);
+    assert!(record["error"].as_f64().unwrap() < record["wait"].as_f64().unwrap());
+    let typed = format!("forecast {log} --slurm {site} --servers cpu=4");
+    run_err(&typed, "`--servers` cannot be used");
+    let replayed = folder.write("log.swf", &log_of_jobs(300, true));
+    let printed = stdout(&run_ok!("forecast {replayed}"));
+    assert_contains(&printed, "does not contain all start times");
+}
+
+#[test]
 fn reports_missing_data_in_a_log() {
     let folder = Folder::new();
-    let bare = folder.write("bare.swf", &log(300, false));
+    let bare = folder.write("bare.swf", &log_of_jobs(300, false));
     let printed = stdout(&run_ok!("forecast {bare} --policy easy+fcfs"));
     for words in [
         "There are no limits in the log",
@@ -60,7 +79,7 @@ fn reports_missing_data_in_a_log() {
     let idle = folder.write("idle.swf", text);
     let printed = stdout(&run_ok!("forecast {idle}"));
     assert_contains(&printed, "no forecasts to evaluate");
-    let full = folder.write("log.swf", &log(50, true));
+    let full = folder.write("log.swf", &log_of_jobs(50, true));
     assert_contains(&stdout(&run_ok!("forecast {full}")), "not certain");
     let table = "forecast FULL --policy server-filling | preempts jobs
         forecast FULL --policy esy | did you mean
@@ -101,7 +120,7 @@ fn each_waiting_job_has_a_forecast_or_a_reason() {
     ]
     .concat();
     fake.queue(&given);
-    let past = folder.write("past.swf", &log(300, true));
+    let past = folder.write("past.swf", &log_of_jobs(300, true));
     let run = |typed: &str| {
         let output = fake.run(typed);
         assert_eq!(code(&output), 0, "{}", stderr(&output));
@@ -245,7 +264,7 @@ fn a_bridge_predicts_when_a_job_starts() {
 #[test]
 fn writes_metrics_for_prometheus() {
     let folder = Folder::new();
-    let file = folder.write("log.swf", &log(400, true));
+    let file = folder.write("log.swf", &log_of_jobs(400, true));
     let [document, metrics] = folder.paths(["f.json", "f.prom"]);
     run_ok!("forecast {file} -o {document} --metrics {metrics}");
     let record = &folder.json("f.json")["record"];

@@ -139,6 +139,10 @@ pub trait Policy: CloneRule {
         self.take_over(system);
     }
 
+    /// Prepares a forecast that begins at time `now`, with other jobs: job `n` had the number
+    /// `before[n]`, if the rule has facts about each job. It may decide less often later on.
+    fn foresee(&mut self, _before: &[usize], _now: f64) {}
+
     /// Describes what the rule is doing, including drains. `None` if it starts all jobs that fit.
     fn describe_state(&self, _names: &[&str], _system: &System) -> Option<String> {
         None

@@ -3,6 +3,7 @@ use std::collections::HashMap;
 use itertools::Itertools as _;
 use rayon::prelude::*;
 
+use super::calibration::HORIZON;
 use super::past::{Past, RunTimeDistribution};
 use synth_core::document::DocumentError;
 use synth_multiresource::policy::Policy;
@@ -34,6 +35,8 @@ pub struct PresentJob {
     pub started: Option<f64>,
     /// The servers that the job is running on. This is empty if they are not known.
     pub servers: Vec<usize>,
+    /// The number of the job in the log, if the rule has facts about each job of a log.
+    pub number: usize,
 }
 
 /// The state of the system at one moment.
@@ -83,9 +86,6 @@ const WEEK: f64 = 7.0;
 
 /// The time until which jobs arrive, as a multiple of the last start by limits, plus one day.
 const LATER: f64 = 1.5;
-
-/// The maximum wait in seconds.
-const HORIZON: f64 = 60.0 * DAY;
 
 /// The probabilities that a job has the level of all similar jobs, or of all jobs of the user.
 const SHARED: [f64; 2] = [0.2, 0.5];
@@ -189,8 +189,10 @@ impl Ahead<'_> {
                     ReplayJob { size, ..own.job }
                 });
                 let mut all: Vec<ReplayJob> = present.collect();
-                let until = self.append_arrivals(horizon, &mut levels, most, &mut all);
-                let starts = self.run(&all, rule.clone_rule(), seed)?;
+                let mut numbers = self.numbers();
+                let arrivals = (&mut all, &mut numbers);
+                let until = self.append_arrivals(horizon, &mut levels, most, arrivals);
+                let starts = self.run(&all, &numbers, rule.clone_rule(), seed)?;
                 // If a job arrives after all starts, it is not relevant.
                 let until = self.site.clock.submit(until) - self.now;
                 let is_whole = until == f64::INFINITY || most >= MOST;
@@ -213,7 +215,12 @@ impl Ahead<'_> {
             let size = own.job.own_limit().max(self.ran(own).floor() + 1.0);
             ReplayJob { size, ..own.job }
         });
-        self.run(&all.collect::<Vec<_>>(), policy.clone_rule(), 0)
+        let all: Vec<ReplayJob> = all.collect();
+        self.run(&all, &self.numbers(), policy.clone_rule(), 0)
+    }
+
+    fn numbers(&self) -> Vec<usize> {
+        self.moment.jobs.iter().map(|own| own.number).collect()
     }
 
     /// Adds jobs of random days in the past until `horizon`, or until there are `most` jobs.
@@ -223,10 +230,11 @@ impl Ahead<'_> {
         horizon: f64,
         levels: &mut Levels,
         most: usize,
-        all: &mut Vec<ReplayJob>,
+        (all, numbers): (&mut Vec<ReplayJob>, &mut Vec<usize>),
     ) -> f64 {
         let (at, past) = (self.moment.at, self.past);
-        let came = &past.jobs()[early(past.jobs())..];
+        let early = early(past.jobs());
+        let came = &past.jobs()[early..];
         let Some(first) = came.first() else {
             return f64::INFINITY;
         };
@@ -242,7 +250,7 @@ impl Ahead<'_> {
             let from = at - back * length;
             let place = came.partition_point(|job| job.submit < from);
             let of_day = |job: &&ReplayJob| job.submit < from + length;
-            for job in came[place..].iter().take_while(of_day) {
+            for (job, number) in came[place..].iter().take_while(of_day).zip(early + place..) {
                 let submit = begin + (job.submit - from);
                 let mut job = ReplayJob { submit, ..*job };
                 if job.size.is_nan() {
@@ -253,6 +261,7 @@ impl Ahead<'_> {
                     return job.submit;
                 }
                 all.push(job);
+                numbers.push(number);
             }
             begin += length;
         }
@@ -262,7 +271,8 @@ impl Ahead<'_> {
     fn run(
         &self,
         all: &[ReplayJob],
-        policy: Box<dyn Policy>,
+        numbers: &[usize],
+        mut policy: Box<dyn Policy>,
         seed: u64,
     ) -> Result<Vec<f64>, ReplayError> {
         let (site, moment, now) = (self.site, self.moment, self.now);
@@ -271,6 +281,7 @@ impl Ahead<'_> {
         let present = moment.jobs.iter();
         let present = present.map(|own| (own.started, &own.servers[..]));
         let present: Vec<_> = present.collect();
+        policy.foresee(numbers, now);
         let mut walk = Walk::from_present(&scene, &present, &moment.occupied, policy, now);
         let until = now + site.clock.size(HORIZON * site.per_second);
         let starts = walk.starts(self.jobs, until)?;

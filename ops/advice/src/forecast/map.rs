@@ -32,7 +32,8 @@ pub struct MapCell {
 pub(super) struct HypotheticalJobs {
     per_second: f64,
     names: Vec<String>,
-    jobs: Vec<Vec<ReplayJob>>,
+    /// Each job, and the number of a job in the log with the same demand.
+    jobs: Vec<Vec<(ReplayJob, usize)>>,
     draws: Vec<Vec<Vec<f64>>>,
     first: usize,
     every: usize,
@@ -70,10 +71,14 @@ impl HypotheticalJobs {
             limits.push(f64::INFINITY);
         }
         let limits = picked(&limits, |limit| limit);
-        let job = |kind: &u32, limit: &f64| ReplayJob {
-            limit: *limit,
-            promised: *limit,
-            ..ReplayJob::new(*kind, 0.0, f64::NAN)
+        let job = |kind: &u32, limit: &f64| {
+            let alike = log.jobs.iter().position(|job| job.kind == *kind);
+            let job = ReplayJob {
+                limit: *limit,
+                promised: *limit,
+                ..ReplayJob::new(*kind, 0.0, f64::NAN)
+            };
+            (job, alike.unwrap_or(0))
         };
         let name = |kind: &u32| kinds.demands[*kind as usize].0.clone();
         let row = |kind: &u32| limits.iter().map(|limit| job(kind, limit)).collect();
@@ -105,13 +110,14 @@ impl HypotheticalJobs {
         let draws = Draws { runs: 10, ..draws };
         let last = moment.jobs.len();
         let jobs = self.jobs.iter().flatten();
-        for (job, found) in jobs.zip(self.draws.iter_mut().flatten()) {
+        for ((job, number), found) in jobs.zip(self.draws.iter_mut().flatten()) {
             let mut moment = moment.clone();
             let submit = moment.at;
             moment.jobs.push(PresentJob {
                 job: ReplayJob { submit, ..*job },
                 started: None,
                 servers: Vec::new(),
+                number: *number,
             });
             let drawn = site.forecast(&moment, past, policy, &[last], draws)?;
             found.extend(drawn.into_iter().flat_map(|(draws, _)| draws));
@@ -128,7 +134,7 @@ impl HypotheticalJobs {
                 waits: calibration.quantiles(&draws),
             }
         };
-        let limits = self.jobs[0].iter().map(|job| job.promised);
+        let limits = self.jobs[0].iter().map(|(job, _)| job.promised);
         let row = |row: Vec<Vec<f64>>| row.into_iter().map(cell).collect();
         Map {
             moments: self.moments,

@@ -5,7 +5,8 @@
 //! times using the rule of the site ([`ForecastSite::forecast`]). Run times are drawn from those of
 //! similar jobs in the past, relative to their limits ([`Past`]). New jobs are those of random days
 //! in the last four weeks. The result is usually too certain, so it is calibrated using the
-//! outcomes of previous forecasts ([`Calibration`]).
+//! outcomes of previous forecasts ([`Calibration`]). If a log contains the starts of its jobs, the
+//! forecasts are made from the recorded state, and their outcomes are these starts.
 //!
 //! # Bibliography
 //! Gibbs, Candès, "Adaptive conformal inference under distribution shift", NeurIPS 2021. Smith,
@@ -14,19 +15,24 @@
 //! series", JSSPP 2007.
 
 mod calibration;
+#[cfg(feature = "verbs")]
 mod course;
 mod draw;
+#[cfg(feature = "verbs")]
 mod map;
 mod online;
 mod past;
+#[cfg(feature = "verbs")]
 mod score;
 
 pub use calibration::{Calibration, LEVELS, Quantiles};
 pub use draw::{Draws, ForecastSite, PresentJob, Snapshot};
+#[cfg(feature = "verbs")]
 pub use map::{Map, MapCell};
 pub use online::OnlineForecasts;
 pub use past::Past;
+#[cfg(feature = "verbs")]
 pub use score::{ForecastRecord, Scored, ScoredForecast, Scoring};
 
-#[cfg(test)]
+#[cfg(all(test, feature = "verbs"))]
 mod tests;

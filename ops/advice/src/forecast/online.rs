@@ -12,7 +12,7 @@ use synth_traces::replay::{Clock, ReplayJob, Speed};
 pub struct OnlineForecasts {
     draws: Draws,
     calibration: Calibration,
-    open: HashMap<String, (f64, Quantiles)>,
+    open: HashMap<String, (f64, Vec<f64>, Quantiles)>,
     outcomes: (usize, [usize; 3]),
     second: f64,
     now: f64,
@@ -74,6 +74,7 @@ impl OnlineForecasts {
             job: self.job(seen),
             started: seen.started,
             servers: seen.servers.clone(),
+            number: 0,
         };
         let moment = Snapshot {
             at: scheduler.now() * self.per_unit(),
@@ -127,23 +128,24 @@ impl StartPredictor for OnlineForecasts {
         let now = scheduler.now();
         self.second = seconds_in(scheduler.places().fleet().time_unit()).unwrap_or(1.0);
         self.at(now);
-        let said = self.calibration.quantiles(&self.waits(scheduler, job)?);
+        let draws = self.waits(scheduler, job)?;
+        let said = self.calibration.quantiles(&draws);
         self.open.retain(|job, _| scheduler.knows(job));
-        let first = (now * self.second, said);
+        let first = (now * self.second, draws, said);
         self.open.entry(job.to_owned()).or_insert(first);
         Ok(said.0.map(|wait| now + wait / self.second))
     }
 
     fn started(&mut self, job: &str, t: f64) {
         self.at(t);
-        if let Some((then, said)) = self.open.remove(job) {
+        if let Some((then, draws, said)) = self.open.remove(job) {
             let wait = t * self.second - then;
             let (count, by) = &mut self.outcomes;
             *count += 1;
             for (started, said) in by.iter_mut().zip(said.0) {
                 *started += usize::from(wait <= said);
             }
-            self.calibration.record(then, said, wait);
+            self.calibration.record(then, &draws, said, wait);
             self.calibration.learn(f64::INFINITY);
         }
     }

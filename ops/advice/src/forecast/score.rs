@@ -5,12 +5,13 @@ use itertools::Itertools as _;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::calibration::{Calibration, Quantiles};
-use super::course::LogReplay;
-use super::draw::{Draws, ForecastSite};
+use super::calibration::{Calibration, HORIZON, LEVELS, Quantiles};
+use super::course::{Course, LogReplay, Record, as_submitted, has_starts};
+use super::draw::{Draws, ForecastSite, PresentJob};
 use super::map::{HypotheticalJobs, Map};
 use synth_multiresource::policy::Policy;
-use synth_traces::replay::{Log, LogError, ReplayError, Walk};
+use synth_slurm::rule::SlurmRule;
+use synth_traces::replay::{Log, LogError, ReplayError, ReplayJob, Walk};
 
 /// A forecast and its outcome. All times are in seconds.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
@@ -37,6 +38,8 @@ pub struct ScoredForecast {
 pub struct Scoring<'a> {
     /// The log that contains the jobs.
     pub log: &'a Log,
+    /// The rule, if it is that of Slurm, which has a state such as the usage of each account.
+    pub slurm: Option<&'a SlurmRule>,
     /// The parameters of the simulation.
     pub draws: Draws,
     /// If this is `n`, a forecast is made for every `n`-th job that waits. It must be at least 1.
@@ -52,6 +55,9 @@ pub struct Scored {
     pub forecasts: Vec<ScoredForecast>,
     /// The number of jobs that had to wait, and the number of all jobs.
     pub waited: [usize; 2],
+    /// The number of jobs that did not fit on the servers at their recorded start, or `None` if the
+    /// forecasts are compared with a replay, because the log does not contain all starts.
+    pub misfits: Option<usize>,
     /// The accuracy of the forecasts, or `None` if no job had to wait.
     pub record: Option<ForecastRecord>,
     /// The waits for each width and limit if this was requested.
@@ -74,6 +80,13 @@ pub struct ForecastRecord {
     pub started: [f64; 3],
     /// The same values without calibration.
     pub uncalibrated: [f64; 3],
+    /// The same fractions for the quarter of the forecasts, by time, that is the furthest from
+    /// them.
+    pub worst_quarter: [f64; 3],
+    /// The median of the time between the 10 % and the 90 % quantile.
+    pub width: f64,
+    /// The median of the actual waits.
+    pub wait: f64,
     /// The median of the absolute error of the 50 % quantile.
     pub error: f64,
     /// The median of the absolute error if the limits are used instead of the run times.
@@ -85,8 +98,12 @@ pub struct ForecastRecord {
 /// The fraction of the forecasts at the start that are not evaluated.
 const LEARNING: f64 = 0.1;
 
-/// The maximum wait in seconds.
-const ENDLESS: f64 = 60.0 * 86_400.0;
+/// The number of parts of the forecasts of which the worst is reported.
+const QUARTERS: usize = 4;
+
+/// A job waits if it has not started after this number of seconds, because a scheduler needs some
+/// time even if there are free servers.
+const AT_ONCE: f64 = 60.0;
 
 impl Scoring<'_> {
     /// Computes a forecast for each job that has to wait under the rule of `make`, and the map if
@@ -100,9 +117,24 @@ impl Scoring<'_> {
     ) -> Result<Scored, LogError> {
         let log = self.log;
         let site = ForecastSite::of_log(log)?;
-        let scene = site.scene(&log.jobs);
-        let policy = make(&site).map_err(LogError::Refused)?;
-        let mut course = LogReplay::new(log, &site, Walk::new(&scene, policy));
+        let own = make(&site).map_err(LogError::Refused)?;
+        let is_recorded = has_starts(log);
+        let submitted = is_recorded.then(|| as_submitted(log));
+        let jobs = submitted.as_ref().unwrap_or(&log.jobs);
+        let scene = site.scene(jobs);
+        let course = match (is_recorded, self.slurm) {
+            (false, _) => Course::Replay(Box::new(Walk::new(&scene, own.clone_rule()))),
+            (true, rule) => {
+                let plain = SlurmRule::default();
+                let record = Record::new(jobs, &site, rule.unwrap_or(&plain));
+                Course::Record(Box::new(record))
+            }
+        };
+        let mut course = LogReplay::new(jobs, &site, course);
+        let rule_of = |course: &LogReplay<'_>| match is_recorded && self.slurm.is_none() {
+            true => own.clone_rule(),
+            false => course.policy(),
+        };
         let mut probes = mapped.then(|| HypotheticalJobs::of(log));
         let (mut forecasts, mut waited) = (Vec::<ScoredForecast>::new(), 0);
         let (mut spent, mut slowest) = (0.0, (0.0, 0));
@@ -118,13 +150,21 @@ impl Scoring<'_> {
             if let Some(probes) = &mut probes
                 && probes.is_due(come.end)
             {
-                let (moment, policy) = (course.snapshot().0, course.walk.policy());
+                let (moment, policy) = (course.snapshot(), rule_of(&course));
                 probes.look(&site, &moment, &course.past, &*policy, draws)?;
             }
-            let (moment, places) = course.snapshot();
+            let moment = course.snapshot();
             let waits = |place: &usize| moment.jobs[*place].started.is_none();
-            let is_new = |n: usize| n >= come.start && !log.jobs[n].seen.is_early();
-            let new = (0..places.len()).filter(|place| is_new(places[*place]));
+            let is_late = |job: &ReplayJob| job.waited > AT_ONCE * site.per_second;
+            let is_new = |n: usize| {
+                let job = &log.jobs[n];
+                let is_arrival = n >= come.start && !job.seen.is_early();
+                is_arrival && (!is_recorded || is_late(job))
+            };
+            let places = 0..moment.jobs.len();
+            let new = places
+                .clone()
+                .filter(|place| is_new(moment.jobs[*place].number));
             let is_chosen = |_: &usize| {
                 waited += 1;
                 waited % self.every == 0
@@ -134,16 +174,16 @@ impl Scoring<'_> {
                 continue;
             }
             let begun = Instant::now();
-            let policy = course.walk.policy();
+            let policy = rule_of(&course);
             let drawn = site.forecast(&moment, &course.past, &*policy, &chosen, draws)?;
             let time = begun.elapsed().as_secs_f64();
-            let waiting = (0..places.len()).filter(waits).count();
+            let waiting = places.filter(waits).count();
             spent += time;
             if time > slowest.0 {
                 slowest = (time, waiting);
             }
             for (place, (draws, by_limits)) in chosen.into_iter().zip(drawn) {
-                let job = &log.jobs[places[place]];
+                let PresentJob { job, number, .. } = moment.jobs[place];
                 forecasts.push(ScoredForecast {
                     line: job.line,
                     submitted: site.seconds(site.clock.submit(job.submit)),
@@ -152,11 +192,11 @@ impl Scoring<'_> {
                     by_limits,
                     wait: f64::NAN,
                     draws,
-                    place: places[place],
+                    place: number,
                 });
             }
         }
-        let waits = course.into_waits()?;
+        let (waits, misfits) = course.into_waits()?;
         for own in &mut forecasts {
             own.wait = site.seconds(waits[own.place]);
         }
@@ -168,6 +208,7 @@ impl Scoring<'_> {
             record: (!forecasts.is_empty()).then(|| ForecastRecord::of(&forecasts, log.has_limits)),
             forecasts,
             waited: [waited, log.arrivals().len()],
+            misfits,
             map: probes.map(|probes| probes.map(&calibration)),
             took: (mean, slowest.0, slowest.1),
             calibration,
@@ -180,10 +221,21 @@ fn calibrate(forecasts: &mut [ScoredForecast]) -> Calibration {
     for own in forecasts {
         calibration.learn(own.submitted);
         own.said = calibration.quantiles(&own.draws);
-        calibration.record(own.submitted, own.said, own.wait);
+        calibration.record(own.submitted, &own.draws, own.said, own.wait);
     }
     calibration.learn(f64::INFINITY);
     calibration
+}
+
+/// Returns the fraction of the jobs that have started at each quantile.
+fn started(forecasts: &[ScoredForecast], said: &dyn Fn(&ScoredForecast) -> Quantiles) -> [f64; 3] {
+    let by = |n: usize| {
+        forecasts
+            .iter()
+            .filter(|own| own.wait <= said(own).0[n])
+            .count()
+    };
+    [0, 1, 2].map(|n| by(n) as f64 / forecasts.len() as f64)
 }
 
 impl ForecastRecord {
@@ -193,20 +245,32 @@ impl ForecastRecord {
         let share = |is: &dyn Fn(&ScoredForecast) -> bool| {
             forecasts.iter().filter(|own| is(own)).count() as f64 / count
         };
-        let by = |said: &dyn Fn(&ScoredForecast) -> Quantiles| {
-            [0, 1, 2].map(|n| share(&|own| own.wait <= said(own).0[n]))
+        let median = |of: &dyn Fn(&ScoredForecast) -> f64| {
+            let values = forecasts.iter().map(of);
+            let values = values.sorted_unstable_by(f64::total_cmp).collect_vec();
+            values[values.len() / 2]
         };
         let error = |of: &dyn Fn(&ScoredForecast) -> f64| {
-            let errors = forecasts.iter();
-            let errors = errors.map(|own| (of(own).min(ENDLESS) - own.wait).abs());
-            let errors = errors.sorted_unstable_by(f64::total_cmp).collect_vec();
-            errors[errors.len() / 2]
+            median(&|own| (of(own).min(HORIZON) - own.wait).abs())
         };
+        let said = |own: &ScoredForecast| own.said;
+        let quarters = forecasts.chunks(forecasts.len().div_ceil(QUARTERS));
+        let quarters = quarters.map(|quarter| started(quarter, &said));
+        let off = |of: &[f64; 3]| -> f64 {
+            of.iter()
+                .zip(LEVELS)
+                .map(|(own, level)| (own - level).abs())
+                .sum()
+        };
+        let worst = quarters.max_by(|a, b| off(a).total_cmp(&off(b)));
         let limits = |value: f64| if has_limits { value } else { f64::NAN };
         ForecastRecord {
             forecasts: forecasts.len(),
-            started: by(&|own| own.said),
-            uncalibrated: by(&|own| raw.quantiles(&own.draws)),
+            started: started(forecasts, &said),
+            uncalibrated: started(forecasts, &|own| raw.quantiles(&own.draws)),
+            worst_quarter: worst.unwrap_or(LEVELS),
+            width: median(&|own| own.said.0[2] - own.said.0[0]),
+            wait: median(&|own| own.wait),
             error: error(&|own| own.said.0[1]),
             error_by_limits: limits(error(&|own| own.by_limits)),
             before_limits: limits(share(&|own| own.wait < own.by_limits)),

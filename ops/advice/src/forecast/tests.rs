@@ -3,22 +3,28 @@
 use std::fmt::Write as _;
 use std::sync::atomic::AtomicBool;
 
+use super::course::{Course, LogReplay, Record, as_submitted, has_starts};
 use super::*;
 use synth_multiresource::policy::Policy;
 use synth_multiresource::simulator::Contender;
-use synth_traces::replay::Log;
+use synth_slurm::rule::SlurmRule;
+use synth_traces::replay::{Clock, DecisionState, DemandKinds, Log, Speed, Walk};
 use synth_traces::trace::{ReadOptions, Source, Trace};
 
 /// The submission time, run time, number of processors, limit (−1 if not known) and user of a job.
 type Line = (u64, u64, u64, i64, u64);
 
 fn log(processors: u64, jobs: &[Line]) -> Log {
+    log_with_waits(processors, jobs, &vec![-1.0; jobs.len()])
+}
+
+fn log_with_waits(processors: u64, jobs: &[Line], waits: &[f64]) -> Log {
     let mut text = format!("; MaxProcs: {processors}\n");
-    for (n, (submit, size, width, limit, user)) in jobs.iter().enumerate() {
+    for (n, ((submit, size, width, limit, user), wait)) in jobs.iter().zip(waits).enumerate() {
         let n = n + 1;
         writeln!(
             text,
-            "{n} {submit} -1 {size} {width} -1 -1 {width} {limit} -1 1 {user} -1 -1 -1 -1 -1 -1"
+            "{n} {submit} {wait} {size} {width} -1 -1 {width} {limit} -1 1 {user} -1 -1 -1 -1 -1 -1"
         )
         .unwrap();
     }
@@ -42,6 +48,7 @@ fn scored(log: &Log, name: &str) -> Scored {
     let interrupt = AtomicBool::new(false);
     let scoring = Scoring {
         log,
+        slurm: None,
         draws: Draws { runs: 60, seed: 1 },
         every: 1,
         interrupt: &interrupt,
@@ -98,11 +105,13 @@ fn remaining_run_times_are_conditioned_on_the_age() {
         job: log.jobs[5],
         started: Some(5000.0),
         servers: Vec::new(),
+        number: 0,
     };
     let waiting = PresentJob {
         job: log.jobs[6],
         started: None,
         servers: Vec::new(),
+        number: 0,
     };
     let moment = Snapshot {
         occupied: Vec::new(),
@@ -227,6 +236,7 @@ fn larger_jobs_wait_longer_on_the_map() {
     let interrupt = AtomicBool::new(false);
     let scoring = Scoring {
         log: &log,
+        slurm: None,
         draws: Draws { runs: 20, seed: 1 },
         every: 10,
         interrupt: &interrupt,
@@ -237,4 +247,112 @@ fn larger_jobs_wait_longer_on_the_map() {
     let (first, last) = (&map.cells[0][0], map.cells.last().unwrap().last().unwrap());
     assert!(first.at_once > last.at_once);
     assert!(first.waits.0[1] < last.waits.0[1], "{map:?}");
+}
+
+/// Returns the log with the waits of its jobs under another scheduler.
+fn scheduled(processors: u64, jobs: &[Line], name: &str) -> Log {
+    let log = log(processors, jobs);
+    let kinds = DemandKinds::exact(&log);
+    let clock = Clock::whole(Speed::ONE);
+    let state = DecisionState::of_log(&log, &log.jobs, &kinds, clock).unwrap();
+    let policy = rule(name)(&ForecastSite::of_log(&log).unwrap()).unwrap();
+    let mut walk = Walk::new(&state, policy);
+    walk.finish().unwrap();
+    let ends = log.jobs.iter().zip(walk.ends());
+    let waits: Vec<f64> = ends.map(|(job, end)| end - job.size - job.submit).collect();
+    log_with_waits(processors, jobs, &waits)
+}
+
+/// The present jobs are compared with their definition: submit ≤ t < start, or start ≤ t < end.
+#[test]
+fn the_recorded_state_is_that_of_the_log() {
+    let log = scheduled(16, &drawn(300), "fcfs");
+    let site = ForecastSite::of_log(&log).unwrap();
+    assert!(has_starts(&log));
+    let jobs = as_submitted(&log);
+    let record = Record::new(&jobs, &site, &SlurmRule::default());
+    let mut replay = LogReplay::new(&jobs, &site, Course::Record(Box::new(record)));
+    let mut moments = 0;
+    while let Some(come) = replay.step().unwrap() {
+        let at = jobs[come.start].submit;
+        let present = replay.snapshot().jobs;
+        let found = present.iter().map(|own| (own.number, own.started));
+        let expected = (0..come.end).filter_map(|n| {
+            let start = jobs[n].submit + jobs[n].waited;
+            let is_present = start + jobs[n].size > at;
+            is_present.then_some((n, Some(start).filter(|start| *start <= at)))
+        });
+        assert_eq!(found.collect::<Vec<_>>(), expected.collect::<Vec<_>>());
+        let ended =
+            (0..come.start).filter(|n| jobs[*n].submit + jobs[*n].waited + jobs[*n].size <= at);
+        assert_eq!(replay.past.known(), ended.count());
+        moments += 1;
+    }
+    assert!(moments > 200);
+    let (waits, misfits) = replay.into_waits().unwrap();
+    let recorded: Vec<f64> = jobs.iter().map(|job| job.waited).collect();
+    assert_eq!((waits, misfits), (recorded, Some(0)));
+}
+
+/// By hand: with 4 processors, the jobs 2 and 3 cannot have run at the same time, so the job that
+/// started last is ignored until the other ends.
+#[test]
+fn jobs_that_do_not_fit_are_ignored_and_counted() {
+    let lines = [
+        (0, 100, 3, 100, 1),
+        (10, 100, 3, 100, 1),
+        (150, 50, 1, 100, 1),
+    ];
+    let log = log_with_waits(4, &lines, &[0.0, 10.0, 5.0]);
+    let site = ForecastSite::of_log(&log).unwrap();
+    let record = Record::new(&log.jobs, &site, &SlurmRule::default());
+    let mut replay = LogReplay::new(&log.jobs, &site, Course::Record(Box::new(record)));
+    let mut found = Vec::new();
+    while replay.step().unwrap().is_some() {
+        let moment = replay.snapshot();
+        let numbers = moment.jobs.iter().map(|own| (own.number, own.started));
+        found.push(numbers.collect::<Vec<_>>());
+    }
+    assert_eq!(found[0], [(0, Some(0.0))]);
+    assert_eq!(found[1], [(0, Some(0.0)), (1, None)]);
+    assert_eq!(replay.into_waits().unwrap().1, Some(1));
+}
+
+#[test]
+fn forecasts_are_calibrated_for_the_recorded_starts_of_another_scheduler() {
+    let log = scheduled(16, &drawn(1200), "fcfs");
+    let (wrong, right) = (scored(&log, "easy"), scored(&log, "fcfs"));
+    for own in &wrong.forecasts {
+        let job = log.jobs.iter().find(|job| job.line == own.line).unwrap();
+        assert_eq!(own.wait, job.waited);
+    }
+    for scored in [&wrong, &right] {
+        let record = scored.record.as_ref().unwrap();
+        assert!(record.forecasts > 300, "{}", record.forecasts);
+        for (started, level) in record.started.into_iter().zip(LEVELS) {
+            // A third of the jobs, because neighbours are not independent.
+            let error = (level * (1.0 - level) / (record.forecasts as f64 / 3.0)).sqrt();
+            assert!(
+                (started - level).abs() < 4.0 * error,
+                "{started} of {level}"
+            );
+        }
+    }
+    let [wrong, right] = [wrong, right].map(|own| own.record.unwrap());
+    assert!(right.error < wrong.error, "{} {}", right.error, wrong.error);
+    assert!(right.width < wrong.width, "{} {}", right.width, wrong.width);
+}
+
+#[test]
+fn forecasts_do_not_depend_on_the_number_of_threads() {
+    let log = scheduled(16, &drawn(200), "fcfs");
+    let run = |threads| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
+        pool.build().unwrap().install(|| scored(&log, "easy"))
+    };
+    let of = |scored: Scored| -> Vec<_> {
+        let all = scored.forecasts.iter();
+        all.map(|own| (own.line, own.said, own.by_limits)).collect()
+    };
+    assert_eq!(of(run(1)), of(run(3)));
 }

@@ -132,8 +132,10 @@ pub struct Effect {
 }
 
 impl Effect {
+    /// Returns `true` if the mean wait becomes shorter with a probability of at least 95 %.
     pub(crate) fn is_sure(&self) -> bool {
-        self.interval.is_some_and(|own| own.high < 1.0)
+        let upper = |own: Interval| self.ratio + drift::ONE_SIDED * (own.high - self.ratio);
+        self.interval.is_some_and(|own| upper(own) < 1.0)
     }
 }
 
@@ -220,7 +222,7 @@ pub(crate) struct SiteResults {
     /// The wait of each job of the log with the current configuration \[s\].
     pub today: Vec<f64>,
     /// The changes that are selected using the first part of the log, with the waits, if any helps.
-    pub best: Option<(String, Vec<f64>)>,
+    pub best: Option<(Effect, Vec<f64>)>,
 }
 
 /// Replays the scheduler of a site, and selects changes as [`advise`] does.
@@ -244,7 +246,7 @@ pub(crate) fn best_changes(
     let name = best.iter().map(|n| &candidates[*n].what).join("; ");
     Ok(SiteResults {
         today: mean_of_runs(&advising.today),
-        best: (!best.is_empty()).then(|| (name, mean_of_runs(&together))),
+        best: (!best.is_empty()).then(|| (advising.gain(name, &together), mean_of_runs(&together))),
     })
 }
 

@@ -115,9 +115,13 @@ impl Limits {
                 if is_above && scope != scope::GROUP {
                     continue;
                 }
+                let limits = &self.limits_of_holder(n)[scope].0;
+                if limits.is_empty() {
+                    continue;
+                }
                 let key = keys(facts).get(scope).copied();
                 let running = key.and_then(|key| self.running.get(&(n, scope, key)));
-                for (name, most) in &self.limits_of_holder(n)[scope].0 {
+                for (name, most) in limits {
                     let (name, most) = (name.as_str(), *most);
                     let is_limited = |scope: usize| limited.contains(&(scope, name));
                     let of_users = !is_qos && scope == scope::USER;

@@ -20,6 +20,7 @@ mod nodes;
 mod passes;
 mod plan;
 mod priority;
+mod recorded;
 mod servers;
 #[cfg(test)]
 mod tests;
@@ -29,6 +30,7 @@ use std::cmp::Ordering;
 use std::sync::Arc;
 
 pub use facts::{Facts, clock_of, facts, prepare};
+pub use recorded::RecordedJobs;
 pub use servers::SlurmRule;
 
 use limits::{CPUS, Limits};
@@ -46,6 +48,8 @@ use synth_multiresource::workload::{Fleet, JobType};
 
 /// The tolerance of the times of events \[s\], because the conversion of units has rounding errors.
 const TIME_TOLERANCE: f64 = 1e-6;
+/// The minimum time between two passes in a forecast, relative to the time since its beginning.
+const FORECAST_RESOLUTION: f64 = 0.1;
 /// The time limit that is used for a job without a limit \[s\].
 const YEAR: f64 = 365.0 * 86_400.0;
 
@@ -64,6 +68,8 @@ struct SlurmPolicy {
     site: Arc<SlurmSite>,
     /// The facts of each job by its number, where missing facts have the default.
     jobs: Arc<[Facts]>,
+    /// The beginning of a forecast \[s\], or infinity.
+    forecast_from: f64,
     levels: Option<PriorityPoints>,
     second: f64,
     clock: f64,
@@ -152,6 +158,7 @@ impl SlurmPolicy {
             knows: rule.information(fleet),
             clock: rule.clock,
             levels: rule.order.map(PriorityPoints::of),
+            forecast_from: f64::INFINITY,
             jobs,
             waiting: Vec::new(),
             running: Vec::new(),
@@ -213,11 +220,15 @@ impl SlurmPolicy {
             .priority(&waiting.facts, amounts, waited, waiting.limit)
     }
 
-    fn reorder(&mut self, now: f64) {
+    fn count_usage(&mut self, now: f64) {
         for own in &mut self.running {
             self.factors.used(own.usage(now, &self.limits), now);
             own.counted = now;
         }
+    }
+
+    fn reorder(&mut self, now: f64) {
+        self.count_usage(now);
         self.factors.settle(now);
         for n in 0..self.waiting.len() {
             self.waiting[n].priority = self.priority(&self.waiting[n], now);
@@ -266,11 +277,12 @@ impl SlurmPolicy {
             ((now + TIME_TOLERANCE) / period).floor() * period + period
         };
         if self.order_changes_with_time() && self.times.priorities == f64::INFINITY {
-            self.times.priorities = next(own.priority.calc_period);
+            self.times.priorities = next(self.period(own.priority.calc_period, now));
         }
         // If the queue is shorter, this pass is the same as the previous pass.
         let is_long = self.waiting.len() > own.scheduler.default_queue_depth as usize;
         if let Some(interval) = own.scheduler.sched_interval.filter(|_| is_long) {
+            let interval = self.period(interval, now);
             self.times.full = self.times.full.min(next(interval));
         }
     }
@@ -285,10 +297,18 @@ impl SlurmPolicy {
             && (weights[factor::AGE] > 0.0 || weights[factor::FAIR_SHARE] > 0.0)
     }
 
+    /// Returns the time between two passes \[s\], which grows with the distance in a forecast.
+    fn period(&self, own: f64, now: f64) -> f64 {
+        own.max(FORECAST_RESOLUTION * (now - self.forecast_from))
+    }
+
     fn next_backfill(&self, now: f64) -> f64 {
         let scheduler = &self.site.scheduler;
         match scheduler.backfills {
-            true => (self.times.last_backfill + scheduler.bf_interval).max(now),
+            true => {
+                let interval = self.period(scheduler.bf_interval, now);
+                (self.times.last_backfill + interval).max(now)
+            }
             false => f64::INFINITY,
         }
     }
@@ -393,6 +413,11 @@ impl Policy for SlurmPolicy {
         self.reorder(now);
         (self.times.main, self.times.backfill) = (now, self.next_backfill(now));
         self.decide(system);
+    }
+
+    fn foresee(&mut self, before: &[usize], now: f64) {
+        self.use_jobs(before);
+        self.forecast_from = now / self.second + self.clock;
     }
 
     fn ahead(&self, i: usize, job: Job) -> Option<usize> {

@@ -108,13 +108,20 @@ impl ExternalRule for SlurmRule {
     }
 
     fn rule(&self, fleet: &Fleet) -> Result<Box<dyn Policy>, Unsuitable> {
+        Ok(Box::new(self.on(fleet)))
+    }
+}
+
+impl SlurmRule {
+    /// Creates the rule for the servers of a fleet.
+    pub(super) fn on(&self, fleet: &Fleet) -> SlurmPolicy {
         let plain = || (Arc::new(SlurmSite::single_partition(fleet)), Arc::default());
         let at = self.at.clone().unwrap_or_else(plain);
         let servers = match &self.at {
             Some((site, _)) => in_fleet(site, fleet),
             None => (0..fleet.servers()).map(Some).collect(),
         };
-        Ok(Box::new(SlurmPolicy::new(self, at, fleet, &servers)))
+        SlurmPolicy::new(self, at, fleet, &servers)
     }
 }
 

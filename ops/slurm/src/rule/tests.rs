@@ -6,7 +6,7 @@ mod prepared;
 use std::sync::Arc;
 
 use super::fair_share::FairShare;
-use super::{Facts, SlurmRule};
+use super::{Facts, RecordedJobs, SlurmRule};
 use crate::configuration::{
     Association, PrioritySettings, Qos, SiteNode, SitePartition, SlurmSite, Tres, factor, scope,
 };
@@ -389,4 +389,42 @@ fn untyped_jobs_take_the_first_type() {
     let four = "node=1,gres/gpu=4";
     let found = of_types(&["v100,a100"], &[(0, a100), (10, four), (110, any)]);
     assert_eq!(found, [0.0, 100.0, 200.0]);
+}
+
+/// By hand, with two nodes of 4 CPUs: the jobs with 2 CPUs are on different nodes, so they are
+/// moved to one node when a job with 4 CPUs starts. If another one starts, only the largest two fit.
+#[test]
+fn running_jobs_are_moved_if_a_recorded_job_does_not_fit() {
+    let own = site(2);
+    let rows = jobs(
+        "0 600 600 1 3, 0 600 600 1 2, 0 600 600 1 2, 0 600 600 1 4, 0 600 600 1 4, 0 600 600 1 2",
+    );
+    let columns = rows
+        .iter()
+        .map(|own| (own.0, own.1, format!("cpu={},node=1|10", own.4)));
+    let log = log_of(&own, sacct("AllocTRES|TimelimitRaw", columns));
+    let (facts, _) = super::facts(&own, &log);
+    let kinds = DemandKinds::exact(&log);
+    let clock = Clock::whole(Speed::ONE);
+    let state = DecisionState::of_log(&log, &log.jobs, &kinds, clock).unwrap();
+    let rule = SlurmRule {
+        at: Some((Arc::new(own), facts.into())),
+        ..SlurmRule::default()
+    };
+    let mut running = RecordedJobs::new(&rule, &state.fleet);
+    let kind = |n: usize| state.types[log.jobs[n].kind as usize] as usize;
+    for n in [0, 1, 5] {
+        assert!(running.start(n, kind(n), 0.0));
+    }
+    running.end(0, 1.0);
+    assert!(running.start(2, kind(2), 2.0));
+    running.end(5, 3.0);
+    assert_ne!(running.servers(1), running.servers(2));
+    assert!(running.start(3, kind(3), 4.0));
+    let [one, two] = [1, 2].map(|n| running.servers(n).unwrap());
+    assert_eq!(one, two);
+    assert_ne!(running.servers(3).unwrap(), one);
+    assert!(!running.start(4, kind(4), 5.0));
+    let placed = (1..5).filter(|n| running.servers(*n).is_some()).count();
+    assert_eq!((running.servers(0), placed), (None, 2));
 }

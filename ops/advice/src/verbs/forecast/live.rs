@@ -260,12 +260,15 @@ fn answer(
     let is_fleet = !site.fleet.is_one_server();
     let waits = |n: &usize| present[*n].1.is_none();
     let waiting: Vec<usize> = (0..present.len()).filter(waits).collect();
-    let jobs_there = present.into_iter().map(|(job, started, places)| {
+    let first = log.jobs.len() - present.len();
+    let jobs_there = present.into_iter().zip(first..);
+    let jobs_there = jobs_there.map(|((job, started, places), number)| {
         let places = places.iter().filter(|_| is_fleet);
         PresentJob {
             job,
             started,
             servers: places.filter_map(of_name).collect(),
+            number,
         }
     });
     let moment = Snapshot {

@@ -14,7 +14,8 @@ use crate::forecast::{Draws, ForecastRecord, ForecastSite, Scored, Scoring};
 use synth_multiresource::policy::{Information, Policy};
 use synth_multiresource::simulator::Contender;
 use synth_slurm::commands::Slurm;
-use synth_slurm::rule::SlurmRule;
+use synth_slurm::configuration::SlurmSite;
+use synth_slurm::rule::{Facts, SlurmRule, clock_of};
 use synth_slurm::{SiteArgs, SiteLog, is_live};
 use synth_traces::replay::{Log, LogError};
 use synth_verb::{Caller, Files, Notice, RunVerb, VerbOutput, VerbResult, document, files, refuse};
@@ -40,9 +41,10 @@ pub struct Arguments {
     #[arg(long, value_name = "FILE")]
     log: Option<PathBuf>,
 
-    /// The rule of the site, such as easy, easy+saf or first-fit+sjf
-    #[arg(long, value_name = "RULE", default_value = "easy")]
-    policy: String,
+    /// The rule of the site, such as easy, easy+saf or first-fit+sjf [default: slurm with --slurm,
+    /// otherwise easy]
+    #[arg(long, value_name = "RULE")]
+    policy: Option<String>,
 
     /// Only compute a forecast for every N-th job that waits
     #[arg(long, value_name = "N", default_value = "1", value_parser = clap::value_parser!(u32).range(1..))]
@@ -96,9 +98,9 @@ impl RunVerb for Arguments {
                 "the forecasts for waiting jobs are for one partition; use `--partition NAME` to specify it (`sinfo -s` lists the partitions)",
             );
         };
-        if self.map || self.output.is_some() {
+        if self.map || self.output.is_some() || self.site.slurm.is_some() {
             return refuse(
-                "`--map` and `--output` can only be used if the forecasts are evaluated using a log",
+                "`--map`, `--output` and `--slurm` can only be used if the forecasts are evaluated using a log",
             );
         }
         self.live(partition, caller)
@@ -106,18 +108,27 @@ impl RunVerb for Arguments {
 }
 
 impl Arguments {
+    fn policy(&self) -> &str {
+        let usual = match self.site.slurm {
+            Some(_) => "slurm",
+            None => "easy",
+        };
+        self.policy.as_deref().unwrap_or(usual)
+    }
+
     fn scored(&self, caller: &mut Caller<'_>) -> VerbResult<VerbOutput> {
         let interrupt = caller.interrupt.clone();
         let listener = &mut |what: &str| caller.notify(Notice::Doing(what));
-        let SiteLog { log, name, .. } = self.site.read(&self.trace, listener)?;
-        let scored = match self.score((&log, self.every as usize), &interrupt, listener) {
+        let SiteLog { log, name, site } = self.site.read(&self.trace, listener)?;
+        let rule = SiteRule::new(self.policy(), site, &log)?;
+        let scored = match self.score((&log, self.every as usize), &rule, &interrupt, listener) {
             Err(_) if interrupt.load(Ordering::Relaxed) => {
                 return Ok(VerbOutput::interrupted_before("the last job"));
             }
             scored => scored?,
         };
         let mut output = VerbOutput {
-            report: report::scored(&log, &scored, &name, &self.policy),
+            report: report::scored(&log, &scored, &name, self.policy()),
             document: document("synth-forecast", &scored)?,
             ..VerbOutput::default()
         };
@@ -129,17 +140,19 @@ impl Arguments {
     fn score(
         &self,
         (log, every): (&Log, usize),
+        rule: &SiteRule,
         interrupt: &AtomicBool,
         listener: &mut dyn FnMut(&str),
     ) -> Result<Scored, LogError> {
         let scoring = Scoring {
             log,
+            slurm: rule.slurm.as_ref(),
             draws: Draws::new(SEED),
             every,
             interrupt,
         };
         let all = log.jobs.len();
-        scoring.run(|site| rule(&self.policy, site), self.map, &mut |come| {
+        scoring.run(|site| rule.policy(site), self.map, &mut |come| {
             if come % 64 == 0 {
                 listener(&format!("{come} of {all} jobs have arrived"));
             }
@@ -151,7 +164,7 @@ impl Arguments {
         record: Option<&ForecastRecord>,
         of: (&str, &str),
     ) -> Option<(PathBuf, String)> {
-        let text = |file: &PathBuf| (file.clone(), report::metrics(record, of, &self.policy));
+        let text = |file: &PathBuf| (file.clone(), report::metrics(record, of, self.policy()));
         self.metrics.as_ref().map(text)
     }
 
@@ -163,17 +176,18 @@ impl Arguments {
             &Slurm::new(partition),
             past,
             Draws::new(SEED),
-            &|site| rule(&self.policy, site),
+            &|site| SiteRule::named(self.policy())?.policy(site),
             &mut |log| {
                 let every = log.jobs.len().div_ceil(LOOKED_AT).max(self.every as usize);
-                let scored = self.score((log, every), &interrupt, &mut |what| {
+                let rule = SiteRule::named(self.policy())?;
+                let scored = self.score((log, every), &rule, &interrupt, &mut |what| {
                     caller.notify(Notice::Doing(what));
                 })?;
                 Ok((scored.calibration, scored.record))
             },
         )?;
         Ok(VerbOutput {
-            report: report::live(&live, &self.policy),
+            report: report::live(&live, self.policy()),
             documents: Vec::from_iter(self.metrics(live.record.as_ref(), ("partition", partition))),
             notes: live.notes,
             ..VerbOutput::default()
@@ -181,26 +195,56 @@ impl Arguments {
     }
 }
 
-fn rule(name: &str, site: &ForecastSite) -> Result<Box<dyn Policy>, String> {
-    let rule = match SlurmRule::named(name) {
-        Some(rule) => Contender::External(Arc::new(rule?)),
-        // If there are multiple servers, the default is the order of arrival.
-        None => Contender::named(name, &site.fleet).or_else(|why| {
-            Contender::named(&format!("{name}+fcfs"), &site.fleet).map_err(|_| why)
-        })?,
-    };
-    let is_known = rule.information_about(&site.fleet) != Information::Sizes;
-    let policy = rule.build_policy(&site.fleet);
-    let policy = policy.map_err(|why| why.to_string())?;
-    if !is_known || policy.information() == Information::Sizes {
-        return Err(format!(
-            "`{name}` uses the size of a job, which is not known when the job arrives; use a rule that uses limits, such as easy"
-        ));
+/// The name of a rule and, if it is the rule of Slurm, its settings.
+struct SiteRule {
+    name: String,
+    slurm: Option<SlurmRule>,
+}
+
+impl SiteRule {
+    fn named(name: &str) -> Result<Self, String> {
+        Ok(SiteRule {
+            name: name.to_owned(),
+            slurm: SlurmRule::named(name).transpose()?,
+        })
     }
-    if policy.preempts() {
-        return Err(format!(
-            "`{name}` preempts jobs, which is not supported; use a different rule, such as easy"
-        ));
+
+    /// Creates the rule for the jobs of a log.
+    fn new(name: &str, site: Option<(SlurmSite, Vec<Facts>)>, log: &Log) -> Result<Self, String> {
+        let mut own = SiteRule::named(name)?;
+        if let Some((mut site, facts)) = site {
+            // The usage already includes the jobs in the log, because it was exported later.
+            site.associations.iter_mut().for_each(|own| own.usage = 0.0);
+            own.slurm = own.slurm.map(|rule| SlurmRule {
+                at: Some((Arc::new(site), facts.into())),
+                clock: clock_of(log),
+                ..rule
+            });
+        }
+        Ok(own)
     }
-    Ok(policy)
+
+    fn policy(&self, site: &ForecastSite) -> Result<Box<dyn Policy>, String> {
+        let (name, fleet) = (&self.name, &site.fleet);
+        let rule = match &self.slurm {
+            Some(rule) => Contender::External(Arc::new(rule.clone())),
+            // If there are multiple servers, the default is the order of arrival.
+            None => Contender::named(name, fleet)
+                .or_else(|why| Contender::named(&format!("{name}+fcfs"), fleet).map_err(|_| why))?,
+        };
+        let is_known = rule.information_about(fleet) != Information::Sizes;
+        let policy = rule.build_policy(fleet);
+        let policy = policy.map_err(|why| why.to_string())?;
+        if !is_known || policy.information() == Information::Sizes {
+            return Err(format!(
+                "`{name}` uses the size of a job, which is not known when the job arrives; use a rule that uses limits, such as easy"
+            ));
+        }
+        if policy.preempts() {
+            return Err(format!(
+                "`{name}` preempts jobs, which is not supported; use a different rule, such as easy"
+            ));
+        }
+        Ok(policy)
+    }
 }

@@ -16,7 +16,15 @@ pub(super) fn scored(log: &Log, scored: &Scored, file: &str, rule: &str) -> Repo
         span((longest, 0.0), "s"),
         counted(waiting as f64, "job")
     );
-    let mut report = Report::from(format!("Of {jobs} under {rule}, {waited} waited."));
+    let compared = match scored.misfits {
+        Some(_) => format!(
+            "Of {jobs}, {waited} waited for more than a minute. Their starts in the log are compared with forecasts under {rule}."
+        ),
+        None => format!(
+            "Of {jobs} under {rule}, {waited} waited. The forecasts are compared with a replay under {rule}, because the log does not contain all start times."
+        ),
+    };
+    let mut report = Report::from(compared);
     report.summary.push(took);
     report.warnings = warnings(log, scored);
     match &scored.record {
@@ -40,6 +48,13 @@ fn warnings(log: &Log, scored: &Scored) -> Vec<String> {
     if log.jobs.iter().all(|job| job.user == 0) {
         warnings.push("There are no users in the log, so the run time of a job is based on all jobs with the same limit and demand.".into());
     }
+    let misfits = scored.misfits.unwrap_or(0);
+    if misfits > 0 {
+        let misfits = counted(misfits as f64, "time");
+        warnings.push(format!(
+            "{misfits}, a job was started although not all running jobs fit on the servers. Those that do not fit are ignored until other jobs end. The servers may be incomplete, or jobs may share them in other ways."
+        ));
+    }
     let forecasts = scored.record.as_ref().map_or(FEW, |own| own.forecasts);
     if forecasts < FEW {
         let few = counted(forecasts as f64, "forecast");
@@ -51,29 +66,34 @@ fn warnings(log: &Log, scored: &Scored) -> Vec<String> {
 }
 
 fn errors(record: &ForecastRecord) -> Section {
-    let known = |own: f64| Some(own).filter(|own| !own.is_nan());
-    let limits = (known(record.error_by_limits), known(record.before_limits));
     let forecasts = counted(record.forecasts as f64, "forecast");
+    let limits = (record.error_by_limits, f64::NAN, record.before_limits);
     let rows = [
-        (&*forecasts, (Some(record.error), None)),
+        (&*forecasts, (record.error, record.width, f64::NAN)),
         ("limits used as run times", limits),
     ];
-    let section = table!("", rows, (what, (error, before)) => {
+    let known = |own: f64| Some(own).filter(|own| !own.is_nan());
+    let section = table!("", rows, (what, (error, width, before)) => {
         "starts are predicted by" => what,
-        "median error [s]" => error,
-        "start earlier [%]" => before,
+        "median error" => known(error).map(length),
+        "from 10 % to 90 %" => known(width).map(length),
+        "start earlier [%]" => known(before),
     });
-    section.note("The error is for the median of the forecast.")
+    let wait = length(record.wait);
+    section.note(format!(
+        "The median wait is {wait}. The error is for the median of the forecast. The time from its 10 % to its 90 % quantile is the median over the forecasts."
+    ))
 }
 
 const NAMES: [&str; 3] = ["one of ten", "half", "nine of ten"];
 
 fn shares(record: &ForecastRecord) -> Section {
     table!("", NAMES.into_iter().enumerate(), (n, name) => {
-        "start by the time predicted for" => name,
+        "start by the time for" => name,
         "should [%]" => LEVELS[n],
         "did [%]" => record.started[n],
-        "without calibration [%]" => record.uncalibrated[n],
+        "worst quarter [%]" => record.worst_quarter[n],
+        "uncalibrated [%]" => record.uncalibrated[n],
     })
 }
 
@@ -86,12 +106,12 @@ fn map(map: &Map) -> Section {
             true => format!("limit {}", length(*limit)),
             false => "no limit".into(),
         };
-        let heads = [format!("{limit}: half [s]"), "90 % [s]".into()];
+        let heads = [format!("{limit}: half"), "90 %".into()];
         section.columns.extend(heads.map(Column::from));
     }
     for (width, row) in map.widths.iter().zip(&map.cells) {
         let waits = row.iter().flat_map(|cell| cell.waits.0[1..].iter());
-        let waits = waits.map(|own| Cell::from(*own));
+        let waits = waits.map(|own| Cell::from(length(*own)));
         section.rows.push(cells![width; waits]);
     }
     section
@@ -127,7 +147,8 @@ pub(super) fn live(live: &Live, rule: &str) -> Report {
         let forecasts = counted(record.forecasts as f64, "forecast");
         let error = length(record.error);
         report.summary.push(format!(
-            "Of {forecasts} for the log of past jobs under {rule}, {half} started by the 50 % time and {most} by the 90 % time. The median error of the 50 % time was {error}."
+            "Of {forecasts} for the log of past jobs under {rule}, {half} started by the 50 % time and {most} by the 90 % time. The median error of the 50 % time was {error}, and the median wait was {}.",
+            length(record.wait)
         ));
     }
     report

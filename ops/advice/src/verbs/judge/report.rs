@@ -75,7 +75,7 @@ fn next_step(log: &Log, judged: &Judged) -> String {
         return "Decision: none, because the replay differs too much from the log (see above)."
             .into();
     }
-    if now.wait.is_none() {
+    if now.wait.is_none() && !judged.at_site {
         return format!(
             "Decision: keep {}, because the windows are too short for a confidence interval. It needs at least {:.0} blocks of {}; use a longer log or a smaller `--past`.",
             now.rule,
@@ -83,7 +83,11 @@ fn next_step(log: &Log, judged: &Judged) -> String {
             length(Blocks::length(now.outcome.mean_wait))
         );
     }
-    if let Some(row) = exportable.filter(is_sure) {
+    let is_advised = |row: &&Row| match judged.at_site {
+        true => judged.is_advised,
+        false => is_sure(row),
+    };
+    if let Some(row) = exportable.filter(is_advised) {
         let command = match judged.at_site {
             true => format!("synth advise slurm {} --slurm … -o change", judged.file),
             false => format!(
@@ -93,7 +97,7 @@ fn next_step(log: &Log, judged: &Judged) -> String {
             ),
         };
         return format!(
-            "Decision: use {}, whose gain is certain (the interval is below 1). The next command for Slurm is `{command}`.",
+            "Decision: use {}, which makes the waits shorter with a probability of at least 95 %. The next command for Slurm is `{command}`.",
             row.rule
         );
     }

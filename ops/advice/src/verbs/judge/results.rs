@@ -8,7 +8,7 @@ use crate::judge::{
     EstimateAccuracy, JudgedWindow, LogWindows, QueueRule, SelectionCriteria, WaitSummary,
     WaitsAndSizes, WalkForward, baseline_rules, slurm_rules,
 };
-use crate::slurm::SiteResults;
+use crate::slurm::{Effect, SiteResults};
 use crate::verbs::SEED;
 use synth_slurm::configuration::SlurmSite;
 use synth_traces::replay::{Blocks, Interval, LogError, bounded_slowdown};
@@ -50,6 +50,9 @@ pub struct Judged {
     /// Whether the current rule is the scheduler of the site, with its configuration.
     #[serde(skip)]
     pub(super) at_site: bool,
+    /// Whether the changes of the configuration of the site are advised.
+    #[serde(skip)]
+    pub(super) is_advised: bool,
 }
 
 /// The role of a row.
@@ -155,6 +158,11 @@ impl Judged {
         });
         rows.extend(recorded(forward));
         set_intervals(forward, &mut rows);
+        let effect = site.and_then(|(_, own)| own.best.as_ref());
+        let effect = effect.map(|(effect, _)| effect);
+        if let Some(effect) = effect {
+            rows[2].wait_ratio = effect.interval;
+        }
         let first = forward.first();
         let is_recorded = forward.windows.speed.ratio() == 1.0;
         let agreement =
@@ -165,6 +173,7 @@ impl Judged {
                 .map(|(site, _)| site.not_modeled.clone())
                 .unwrap_or_default(),
             at_site: site.is_some(),
+            is_advised: effect.is_some_and(Effect::is_sure),
             classes: classes(forward, &rows),
             promise: promise(&windows, &rows[1].jobs),
             jobs: log.arrivals().len() as u64,
@@ -214,7 +223,7 @@ fn current_and_exportable(
             .collect()
     };
     let best = site.best.iter();
-    let best = best.map(|(name, waits)| row(name.clone(), Role::Exportable, served(waits)));
+    let best = best.map(|(own, waits)| row(own.what.clone(), Role::Exportable, served(waits)));
     let today = row("slurm".into(), Role::Now, served(&site.today));
     Ok(std::iter::once(today).chain(best).collect())
 }

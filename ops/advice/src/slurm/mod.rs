@@ -8,6 +8,7 @@
 mod changes;
 mod classes;
 mod lines;
+mod order;
 mod twin;
 
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,10 +18,13 @@ use rayon::prelude::*;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use changes::Kind;
 pub use changes::SiteChange;
 use changes::largest;
 use classes::classes;
-use lines::Lines;
+use lines::{ChangedOption, Lines};
+pub use order::AdvisedOrder;
+pub(crate) use order::FORMAT;
 use twin::Configuration;
 
 use crate::judge::WaitSummary;
@@ -43,10 +47,16 @@ pub struct Advice {
     pub is_advised: bool,
     /// The set of changes that helped the most in the first half, which may be empty.
     pub chosen: Vec<SiteChange>,
-    /// The new lines of the `slurm.conf`, which replace the lines with the same names.
+    /// The order of the queue, if it is part of the changes that are advised.
+    pub order: Option<AdvisedOrder>,
+    /// The new lines of the `slurm.conf`, which replace the lines with the same names. If no
+    /// changes are advised, there are no lines.
     pub lines: Vec<String>,
     /// The lines that undo the changes. If a line must be removed, this is a comment.
     pub back: Vec<String>,
+    /// The names and values in the new lines.
+    #[serde(skip)]
+    pub(crate) settings: Vec<(String, String)>,
     /// The effect of all changes that were selected.
     pub gain: Option<Effect>,
     /// The effect of each change if it is the only one.
@@ -187,10 +197,11 @@ pub fn advise(
     let before = Lines(site.options.clone());
     let mut after = before.clone();
     chosen.iter().for_each(|own| own.write(site, &mut after));
-    let (lines, back) = after.changes_from(&before);
     let mut advice = Advice {
-        lines,
-        back,
+        order: None,
+        lines: Vec::new(),
+        back: Vec::new(),
+        settings: Vec::new(),
         is_advised: false,
         jobs: log.arrivals().len() as u64,
         past: PAST,
@@ -206,6 +217,17 @@ pub fn advise(
         seed: SEED,
     };
     advice.is_advised = advice.significant_effect().is_some();
+    if advice.is_advised {
+        let changed = after.changes_from(&before);
+        (advice.lines, advice.back) = changed.iter().map(ChangedOption::lines).unzip();
+        let settings = changed.into_iter().map(|own| (own.key, own.value));
+        advice.settings = settings.collect();
+        let mut kinds = advice.chosen.iter().map(|own| own.kind);
+        advice.order = kinds.find_map(|kind| match kind {
+            Kind::Order(priority, ..) => Some(AdvisedOrder::new(priority, site)),
+            _ => None,
+        });
+    }
     Ok(advice)
 }
 

@@ -1,14 +1,15 @@
 //! `synth advise` finds changes to the configuration of a site.
 
+mod change;
 mod report;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
 use clap::{Args, ValueEnum};
 use itertools::Itertools as _;
 
-use crate::slurm::advise;
+use crate::slurm::{FORMAT, advise};
 use synth_slurm::commands;
 use synth_slurm::configuration::{SlurmSite, of_path, of_texts};
 use synth_slurm::rule::prepare;
@@ -48,10 +49,12 @@ pub struct Advise {
     #[arg(long, value_name = "TIMES", value_parser = positive)]
     longest: Option<f64>,
 
-    /// Also write all results to this file as JSON (`-`: standard output)
+    /// Also write the change to this directory, or all results to a JSON file (`-`: standard output)
     ///
-    /// On the standard output, it replaces the text
-    #[arg(long, short, value_name = "FILE")]
+    /// The directory contains the steps to apply and undo the change (README.md), a patch of the
+    /// slurm.conf, the script of an order, and all results (advice.json). If the path ends with
+    /// .json, only the results are written. On the standard output, they replace the text
+    #[arg(long, short, value_name = "DIR|FILE")]
     output: Option<PathBuf>,
 
     /// Also write a report for decision-makers to this file (HTML)
@@ -93,7 +96,7 @@ constraints and dependencies are not supported. If the waits in the replay are t
 impl RunVerb for Advise {
     fn files(&self) -> Files<'_> {
         let slurm = self.slurm.iter().filter(|path| path.is_file());
-        let written = self.output.iter().chain(&self.html);
+        let written = self.document().into_iter().chain(&self.html);
         files(self.trace.iter().chain(slurm), written)
     }
 
@@ -104,6 +107,9 @@ impl RunVerb for Advise {
         let mut listener = caller.doing();
         if self.reading.servers.is_some() {
             return refuse("the servers are the nodes of the site, so `--servers` cannot be used");
+        }
+        if let Some(folder) = self.folder() {
+            change::check_empty(folder)?;
         }
         let (mut site, source, remarks) = self.site(&mut listener)?;
         let reading = trace::ReadOptions {
@@ -126,17 +132,35 @@ impl RunVerb for Advise {
         let of_log = log.account.remarks.iter().cloned();
         let before = remarks.into_iter().chain(of_log).chain(out);
         advice.remarks.splice(0..0, before);
-        let output = VerbOutput {
+        let mut output = VerbOutput {
             report: report::report(&advice, &log, command),
-            document: document("synth-advice", &advice)?,
+            document: document(FORMAT, &advice)?,
             negative: !advice.is_checked(),
             ..VerbOutput::default()
         };
-        output.written_to(self.html.as_ref(), self.output.as_ref())
+        output = output.written_to(self.html.as_ref(), self.document())?;
+        if let Some(folder) = self.folder() {
+            change::add(&mut output, folder, &advice, &site, self.slurm.as_deref())?;
+        }
+        Ok(output)
     }
 }
 
 impl Advise {
+    /// Returns the file for the results, if only the results are written.
+    fn document(&self) -> Option<&PathBuf> {
+        let is_document = |path: &&PathBuf| {
+            path.as_os_str() == "-" || path.extension().is_some_and(|end| end == "json")
+        };
+        self.output.as_ref().filter(is_document)
+    }
+
+    /// Returns the folder for the change.
+    fn folder(&self) -> Option<&Path> {
+        let output = self.output.as_deref();
+        output.filter(|_| self.document().is_none())
+    }
+
     fn site(&self, listener: &mut dyn FnMut(&str)) -> VerbResult<(SlurmSite, Source, Vec<String>)> {
         if let Some(file) = &self.trace {
             let site = self.slurm.as_deref().map(of_path).transpose()?;

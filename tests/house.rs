@@ -19,7 +19,7 @@ const ORDER: [(&str, &str); 12] = [
         "program modulation analysis optimum bound synthesis",
     ),
     ("crates/traces/src", "trace replay"),
-    ("ops/slurm/src", "commands configuration order rule"),
+    ("ops/slurm/src", "commands configuration order change rule"),
     ("crates/verb/src", "files report output verb kind loads"),
     ("ops/advice/src", "judge forecast slurm"),
     (

@@ -7,7 +7,7 @@ const CONF: &str = "ClusterName=c\nSelectType=select/cons_tres\nSelectTypeParame
 
 /// Returns the `sacct` output of two nodes of 16 CPUs on which many short jobs wait for long ones.
 /// Each wait is the wait on an empty cluster, multiplied by `waits`.
-fn log(jobs: u32, waits: i64) -> String {
+pub(crate) fn log(jobs: u32, waits: i64) -> String {
     let line = "JobID|User|Account|Partition|QOS|Submit|Eligible|Start|End|ElapsedRaw|State|NNodes|AllocTRES|TimelimitRaw\n";
     let mut free = [0_i64; 2];
     let rows = (0..jobs).map(|n| {

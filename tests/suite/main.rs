@@ -4,6 +4,7 @@
 mod advise;
 mod bridge;
 mod browser;
+mod change;
 mod checker;
 mod checker_mutations;
 mod claims;

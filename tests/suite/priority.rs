@@ -429,6 +429,15 @@ esac";
         });
         assert!(is_told, "{line:?}");
     }
+    // If there is no controller, there is one message, and no table.
+    folder.command("scontrol", "echo 'no controller' >&2; exit 1");
+    let mut check = Command::new("sh");
+    let run = check.arg(folder.path("order/check.sh"));
+    let run = run.env("PATH", path_with(&folder.path("")));
+    let run = run.output().unwrap();
+    assert_eq!((code(&run), stdout(&run).lines().count()), (1, 1));
+    assert_contains(&stdout(&run), "no controller");
+    assert_eq!(stderr(&run), "");
 }
 
 #[test]

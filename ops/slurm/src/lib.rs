@@ -1,6 +1,7 @@
 //! This crate contains everything that is specific to Slurm: its [`commands`], its
-//! [`configuration`], a model of its schedulers as a [`rule`] for replays and simulations, and an
-//! [`order`] of the queue that Slurm applies by itself. The verbs that read logs use [`SiteArgs`].
+//! [`configuration`] and a [`change`] of it, a model of its schedulers as a [`rule`] for replays and
+//! simulations, and an [`order`] of the queue that Slurm applies by itself. The verbs that read logs
+//! use [`SiteArgs`].
 //!
 //! In the example, the site factor of a job is reduced by 600 if its limit is ten times as long.
 //!
@@ -17,6 +18,7 @@
 //!
 //! The module [`rule`] lists the parts of Slurm 22.05.8 that are modeled. See also `docs/how-to/slurm.md`.
 
+pub mod change;
 pub mod commands;
 pub mod configuration;
 pub mod order;

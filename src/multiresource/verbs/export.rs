@@ -11,6 +11,7 @@ use crate::multiresource::artifact::Checked;
 use crate::multiresource::bridge::{bridgeable, export_kueue, export_slurm, gangs};
 use crate::multiresource::live::check_only_starts;
 use crate::report::Section;
+use synth_advice::slurm::AdvisedOrder;
 use synth_slurm::order::{self, SlurmOrder};
 
 /// Write the files for using a policy with another program
@@ -26,14 +27,20 @@ pub(crate) struct Export {
     ///
     /// For slurm-priority, this can also be a queue order: saf (smallest limit × CPUs first), sjf
     /// (shortest limit first), widest (most CPUs first) or wfp3. For lp, this is a workload file
-    #[arg(value_name = "FILE")]
-    source: PathBuf,
+    #[arg(value_name = "FILE", required_unless_present = "advice")]
+    source: Option<PathBuf>,
+
+    /// Use the order, the partitions and the weights of this advice, instead of FILE
+    ///
+    /// It is the file advice.json from `synth advise slurm -o`, and is only used for slurm-priority
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["source", "partition"])]
+    advice: Option<PathBuf>,
 
     /// The name of the partition.
     ///
     /// For slurm-priority, this can be a list of partitions with the same nodes, separated by
     /// commas
-    #[arg(long, value_name = "NAME", required_if_eq_any([("to", "slurm"), ("to", "slurm-priority")]))]
+    #[arg(long, value_name = "NAME", required_if_eq("to", "slurm"))]
     partition: Option<String>,
 
     /// The namespace of the jobs, which is only used for kueue [default: default]
@@ -67,9 +74,12 @@ enum Target {
 impl RunVerb for Export {
     fn files(&self) -> Files<'_> {
         // The name of a queue order is not the path to a file.
-        let is_name = self.to == Target::SlurmPriority && !self.source.exists();
-        let read = Some(&self.source).filter(|_| !is_name);
-        files(read, self.output.iter().filter(|_| self.to == Target::Lp))
+        let is_name = self.to == Target::SlurmPriority && !self.source().exists();
+        let read = self.source.as_ref().filter(|_| !is_name);
+        files(
+            read.into_iter().chain(&self.advice),
+            self.output.iter().filter(|_| self.to == Target::Lp),
+        )
     }
 
     fn run(&self, caller: &mut Caller<'_>) -> VerbResult<VerbOutput> {
@@ -78,6 +88,7 @@ impl RunVerb for Export {
             Kueue | Lp if self.partition.is_some() => Some("--partition"),
             Slurm | SlurmPriority | Lp if self.namespace.is_some() => Some("--namespace"),
             Lp if self.force => Some("--force"),
+            Slurm | Kueue | Lp if self.advice.is_some() => Some("--advice"),
             _ => None,
         };
         if let Some(option) = misplaced {
@@ -89,7 +100,7 @@ impl RunVerb for Export {
             Kueue => self.kueue(caller),
             Lp => {
                 let output = self.output.clone().unwrap_or("-".into());
-                program::write(&self.source, output, caller)
+                program::write(self.source(), output, caller)
             }
         }
     }
@@ -125,10 +136,23 @@ impl Export {
     }
 
     fn slurm_priority(&self, caller: &mut Caller<'_>) -> VerbResult<VerbOutput> {
-        let order = if self.source.exists() || is_standard_input(&self.source) {
-            SlurmOrder::of_policy(&Checked::read_with(&self.source, caller.changes)?)
+        if let Some(file) = &self.advice {
+            return match AdvisedOrder::export(file)? {
+                Some(files) => self.filled("slurm", files, LOOK_AND_GO_BACK),
+                None => Ok(VerbOutput::refused(format!(
+                    "{} does not advise an order of the queue, so there is nothing to export",
+                    file.display()
+                ))),
+            };
+        }
+        if self.partition.is_none() {
+            return refuse("the partition is missing; use `--partition` to specify it");
+        }
+        let source = self.source();
+        let order = if source.exists() || is_standard_input(source) {
+            SlurmOrder::of_policy(&Checked::read_with(source, caller.changes)?)
         } else {
-            let name = self.source.to_string_lossy();
+            let name = source.to_string_lossy();
             SlurmOrder::named(&name).ok_or_else(|| {
                 format!(
                     "`{name}` is neither a file nor a queue order; it must be a policy file, saf (smallest limit × CPUs first), sjf (shortest limit first), widest (most CPUs first) or wfp3"
@@ -139,8 +163,12 @@ impl Export {
             Ok(order) => order,
             Err(why) => return Ok(VerbOutput::refused(why)),
         };
-        let files = order::export(&order, self.partition())?;
+        let files = order::export(&order, self.partition(), None)?;
         self.filled("slurm", files, LOOK_AND_GO_BACK)
+    }
+
+    fn source(&self) -> &Path {
+        self.source.as_deref().unwrap_or(Path::new(""))
     }
 
     fn partition(&self) -> &str {
@@ -148,7 +176,7 @@ impl Export {
     }
 
     fn saved(&self, why: &str) -> VerbResult<&Path> {
-        match &*self.source {
+        match self.source() {
             file if is_standard_input(file) => refuse(format!(
                 "{why}; save the policy to a file, and use the path to it"
             )),

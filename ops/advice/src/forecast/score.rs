@@ -12,6 +12,7 @@ use super::map::{HypotheticalJobs, Map};
 use synth_multiresource::policy::Policy;
 use synth_slurm::rule::SlurmRule;
 use synth_traces::replay::{Log, LogError, ReplayError, ReplayJob, Walk};
+use synth_traces::trace::Observed;
 
 /// A forecast and its outcome. All times are in seconds.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
@@ -158,7 +159,8 @@ impl Scoring<'_> {
             let is_late = |job: &ReplayJob| job.waited > AT_ONCE * site.per_second;
             let is_new = |n: usize| {
                 let job = &log.jobs[n];
-                let is_arrival = n >= come.start && !job.seen.is_early();
+                let is_seen = !job.seen.is_early() && job.seen != Observed::Pending;
+                let is_arrival = n >= come.start && is_seen;
                 is_arrival && (!is_recorded || is_late(job))
             };
             let places = 0..moment.jobs.len();

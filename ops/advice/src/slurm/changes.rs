@@ -16,6 +16,8 @@ pub struct SiteChange {
     pub what: String,
     /// The command that must be run in addition to the new lines in the `slurm.conf`.
     pub besides: Option<String>,
+    /// The reason for the command, and how to use its results.
+    pub note: Option<String>,
     #[serde(skip)]
     pub(super) kind: Kind,
 }
@@ -91,6 +93,7 @@ pub(super) fn purchases(site: &SlurmSite) -> Vec<SiteChange> {
         SiteChange {
             what: format!("{more} more {nodes} like {name} (now {count})"),
             besides: None,
+            note: None,
             kind: Kind::Nodes(first, more),
         }
     };
@@ -106,23 +109,23 @@ fn order(
     others: Option<f64>,
 ) -> SiteChange {
     let mut what = words.to_owned();
-    let steps = "  # the steps are described in its README.md; use the weights in these lines";
-    let mut remark = steps.to_owned();
+    let mut note = STEPS.to_owned();
     if age > 0.0 {
         what += &format!(", with PriorityWeightAge={age:.0} (at most 7 d)");
-        remark += "; age needs slurmdbd";
+        note += " The weight of the age is only used by Slurm if there is a slurmdbd.";
     }
     if let Some(most) = others {
         let part = 100.0 * most / largest(&site.priority.weights);
         what += &format!(", other weights reduced to {part:.0} %");
     }
     if Lines::has_script(&site.options) {
-        remark += "; do not replace your own job_submit.lua, but load the new one from it";
+        note += " Do not replace your own job_submit.lua, but load the new one from it.";
     }
-    let command = format!("synth export slurm-priority {name} --partition {partitions}{remark}");
+    let command = format!("synth export slurm-priority {name} --partition {partitions}");
     SiteChange {
         what,
         besides: Some(command),
+        note: Some(note),
         kind: Kind::Order(priority, age, others),
     }
 }
@@ -150,6 +153,7 @@ fn parameters(site: &SlurmSite, log: &Log) -> Vec<SiteChange> {
         return vec![SiteChange {
             what: "backfilling (now none)".into(),
             besides: None,
+            note: None,
             kind: Kind::Backfilling,
         }];
     }
@@ -173,13 +177,15 @@ fn parameters(site: &SlurmSite, log: &Log) -> Vec<SiteChange> {
     let needed = offers.into_iter().filter(|(is_needed, ..)| *is_needed);
     let change = |(_, name, [value, now], set): (_, _, [f64; 2], _)| SiteChange {
         what: format!("{name}={value:.0} (now {now:.0})"),
-        besides: Some(AFTERWARDS.to_owned()),
+        besides: Some("sdiag".to_owned()),
+        note: Some(AFTERWARDS.to_owned()),
         kind: Kind::Parameter(name, value, set),
     };
     needed.map(change).collect()
 }
 
-const AFTERWARDS: &str = "sdiag  # check the cycle times after the change, because the time that is needed by slurmctld is not included in the replay";
+const AFTERWARDS: &str = "Check the cycle times after the change, because the time that is needed by slurmctld is not included in the replay.";
+const STEPS: &str = "This writes a script, and a README.md with the steps to install it. For the weights, use the lines of slurm.conf below. With `-o FOLDER`, all of this is written to one folder, with the same weights and a patch of slurm.conf.";
 
 impl SiteChange {
     pub(super) fn excludes(&self, other: &SiteChange) -> bool {

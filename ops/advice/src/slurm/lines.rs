@@ -57,22 +57,36 @@ impl Lines {
         self.set(PARAMETERS, all);
     }
 
-    /// Returns the lines that change `before` to this configuration, and the lines that undo this.
-    pub(super) fn changes_from(&self, before: &Lines) -> (Vec<String>, Vec<String>) {
+    /// Returns the options that change `before` to this configuration.
+    pub(super) fn changes_from(&self, before: &Lines) -> Vec<ChangedOption> {
         let keys = self.0[before.0.len()..].iter().map(|own| &own.0).unique();
-        let lines = keys.filter_map(|key| {
-            let (own, was) = (self.value(key), before.value(key));
-            let is_plain = !was.is_empty() && !was.contains(['=', ',']);
-            let comment = is_plain.then(|| format!("  # was {was}"));
-            let back = match was {
-                "" => {
-                    format!("# {key}: remove the new line, because there was no such line before")
-                }
-                was => line(key, was),
-            };
-            (own != was).then(|| (line(key, own) + &comment.unwrap_or_default(), back))
+        let changes = keys.map(|key| ChangedOption {
+            key: key.clone(),
+            value: self.value(key).to_owned(),
+            before: before.value(key).to_owned(),
         });
-        lines.unzip()
+        changes.filter(|own| own.value != own.before).collect()
+    }
+}
+
+/// An option of slurm.conf that is changed. An empty value means that it is not set.
+pub(super) struct ChangedOption {
+    pub key: String,
+    pub value: String,
+    before: String,
+}
+
+impl ChangedOption {
+    /// Returns the line that sets the option, and the line that undoes this.
+    pub(super) fn lines(&self) -> (String, String) {
+        let (key, was) = (&self.key, self.before.as_str());
+        let is_plain = !was.is_empty() && !was.contains(['=', ',']);
+        let comment = is_plain.then(|| format!("  # was {was}"));
+        let back = match was {
+            "" => format!("# {key}: remove the new line, because there was no such line before"),
+            was => line(key, was),
+        };
+        (line(key, &self.value) + &comment.unwrap_or_default(), back)
     }
 }
 
@@ -128,7 +142,8 @@ mod tests {
         after.set_parameter("bf_interval", 10.0);
         after.set_parameter("bf_window", 2880.0);
         after.set("SchedulerType", "sched/backfill");
-        let (new, old) = after.changes_from(&before);
+        let changes = after.changes_from(&before);
+        let (new, old): (Vec<_>, Vec<_>) = changes.iter().map(ChangedOption::lines).unzip();
         assert_eq!(
             new,
             [

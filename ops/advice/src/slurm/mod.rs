@@ -8,6 +8,7 @@
 mod changes;
 mod drift;
 mod lines;
+mod order;
 mod promises;
 mod twin;
 mod undo;
@@ -23,9 +24,12 @@ use rayon::prelude::*;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use changes::Kind;
 pub use changes::SiteChange;
 use drift::PairedWait;
-use lines::Lines;
+use lines::{ChangedOption, Lines};
+pub use order::AdvisedOrder;
+pub(crate) use order::FORMAT;
 pub use promises::{PastAdvice, Promise, Promises, compare_with_past};
 use twin::Configuration;
 pub use undo::ChangedSettings;
@@ -54,12 +58,18 @@ pub struct Advice {
     pub is_advised: bool,
     /// The set of changes that helped the most in the first half, which may be empty.
     pub chosen: Vec<SiteChange>,
-    /// The new lines of the `slurm.conf`, which replace the lines with the same names.
+    /// The order of the queue, if it is part of the changes that are advised.
+    pub order: Option<AdvisedOrder>,
+    /// The new lines of the `slurm.conf`, which replace the lines with the same names. If no
+    /// changes are advised, there are no lines.
     pub lines: Vec<String>,
     /// The lines that undo the changes. If a line must be removed, this is a comment.
     pub back: Vec<String>,
     /// The settings that are changed by all changes that were selected.
     pub changed: ChangedSettings,
+    /// The names and values in the new lines.
+    #[serde(skip)]
+    pub(crate) settings: Vec<(String, String)>,
     /// The effect of all changes that were selected.
     pub gain: Option<Effect>,
     /// The effect of each change if it is the only one.
@@ -190,14 +200,15 @@ pub fn advise(
     let before = Lines(site.options.clone());
     let mut after = before.clone();
     chosen.iter().for_each(|own| own.write(site, &mut after));
-    let (lines, back) = after.changes_from(&before);
     let mut setting = advising.setting.clone();
     chosen.iter().for_each(|own| own.apply(&mut setting));
     let mut advice = Advice {
         cluster: site.cluster.clone(),
         changed: ChangedSettings::between(&advising.setting, &setting),
-        lines,
-        back,
+        order: None,
+        lines: Vec::new(),
+        back: Vec::new(),
+        settings: Vec::new(),
         is_advised: false,
         jobs: log.arrivals().len() as u64,
         past: PAST,
@@ -214,6 +225,17 @@ pub fn advise(
         seed: SEED,
     };
     advice.is_advised = advice.significant_effect().is_some();
+    if advice.is_advised {
+        let changed = after.changes_from(&before);
+        (advice.lines, advice.back) = changed.iter().map(ChangedOption::lines).unzip();
+        let settings = changed.into_iter().map(|own| (own.key, own.value));
+        advice.settings = settings.collect();
+        let mut kinds = advice.chosen.iter().map(|own| own.kind);
+        advice.order = kinds.find_map(|kind| match kind {
+            Kind::Order(priority, ..) => Some(AdvisedOrder::new(priority, site)),
+            _ => None,
+        });
+    }
     Ok(advice)
 }
 

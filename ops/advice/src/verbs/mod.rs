@@ -5,7 +5,7 @@ pub mod forecast;
 pub mod judge;
 
 use crate::forecast::Scored;
-use crate::slurm::{Advice, Promises, SEED};
+use crate::slurm::{Advice, FORMAT, Promises, SEED};
 use synth_traces::replay::Interval;
 use synth_traces::trace::{Account, Reason};
 use synth_verb::report::Section;
@@ -14,7 +14,7 @@ use synth_verb::{Format, schema_of, table};
 /// The result formats that are used by these verbs.
 pub const FORMATS: &[Format] = &[
     ("synth-judgement", schema_of::<judge::Judged>),
-    ("synth-advice", schema_of::<Advice>),
+    (FORMAT, schema_of::<Advice>),
     ("synth-promises", schema_of::<Promises>),
     ("synth-forecast", schema_of::<Scored>),
 ];

@@ -8,6 +8,7 @@
 //! the [`SlurmSite`].
 
 mod accounting;
+mod edit;
 mod files;
 mod nodes;
 mod options;
@@ -18,6 +19,7 @@ mod text;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use edit::{lines_of_first, with_value};
 pub use files::of_path;
 pub use site::{
     Association, PrioritySettings, SchedulerSettings, SiteNode, SitePartition, SlurmSite, Tres,
@@ -48,6 +50,10 @@ pub fn of_texts(texts: &Texts) -> Result<SlurmSite, SiteError> {
     if texts.contains_key(CONF) {
         let options = conf.options.0.iter().cloned();
         site.options = options.map(|own| (own.key, own.value)).collect();
+        let places = conf.options.0.iter();
+        let places = places.map(|own| (own.place.file.to_string(), own.place.line - 1));
+        site.places = places.collect();
+        site.files.clone_from(&conf.files);
         site.cluster = conf.options.text(&["ClusterName"]).unwrap_or("").to_owned();
         site.scheduler = options::scheduler(&conf.options, &mut site.remarks);
         site.priority = options::priority(&conf.options)?;

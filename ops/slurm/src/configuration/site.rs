@@ -1,5 +1,6 @@
 use std::collections::HashMap;
 
+use crate::commands::Text;
 use itertools::Itertools as _;
 
 /// The configuration of a cluster, with the defaults of Slurm 22.05 (slurm.conf(5), sacctmgr(1)).
@@ -21,6 +22,11 @@ pub struct SlurmSite {
     pub associations: Vec<Association>,
     /// The options of slurm.conf for the whole cluster, as they were written.
     pub options: Vec<(String, String)>,
+    /// The name of the file and the index of the line of each option.
+    pub(crate) places: Vec<(String, usize)>,
+    /// The files from which the options were read, starting with slurm.conf. This is empty if they
+    /// were printed by `scontrol show config`.
+    pub(crate) files: Vec<Text>,
     /// The assumptions that affect all results. They are reported first, each as a sentence.
     pub assumed: Vec<String>,
     /// The settings that may affect the start of jobs, but are not modeled, such as

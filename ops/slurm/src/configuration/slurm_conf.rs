@@ -4,6 +4,7 @@ use std::rc::Rc;
 use synth_core::document::FileKind;
 
 use super::text::{Pair, Place, Record, SiteError};
+use crate::commands::Text;
 
 /// A configuration that is read line by line as in Slurm (`src/common/parse_config.c`).
 #[derive(Debug, Default)]
@@ -16,6 +17,8 @@ pub(super) struct Conf {
     defaults: [Record; 2],
     /// The files that are being read, to detect a file that includes itself.
     within: Vec<PathBuf>,
+    /// The files that were read, starting with slurm.conf.
+    pub files: Vec<Text>,
     /// Whether the text was printed by `scontrol show config`, which does not contain nodes.
     pub is_shown: bool,
 }
@@ -58,6 +61,10 @@ impl Conf {
 
     fn lines(&mut self, name: &str, text: &str) -> Result<(), SiteError> {
         let file: Rc<str> = name.into();
+        self.files.push(Text {
+            name: name.to_owned(),
+            text: text.to_owned(),
+        });
         let mut line = String::new();
         let mut first = 0;
         for (number, part) in text.lines().enumerate() {
@@ -138,7 +145,7 @@ fn with(defaults: &Record, own: Record) -> Record {
     Record([name, &defaults.0, rest].concat())
 }
 
-fn without_comment(line: &str) -> &str {
+pub(super) fn without_comment(line: &str) -> &str {
     let mut is_escaped = false;
     for (at, c) in line.char_indices() {
         if c == '#' && !is_escaped {
@@ -149,7 +156,7 @@ fn without_comment(line: &str) -> &str {
     line
 }
 
-fn continued(line: &str) -> Option<usize> {
+pub(super) fn continued(line: &str) -> Option<usize> {
     let line = line.trim_end();
     let bare = line.trim_end_matches('\\');
     ((line.len() - bare.len()) % 2 == 1).then_some(line.len() - 1)

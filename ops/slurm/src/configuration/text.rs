@@ -1,3 +1,4 @@
+use std::ops::Range;
 use std::rc::Rc;
 
 use crate::commands::{bytes, count, seconds, whole};
@@ -110,14 +111,15 @@ impl Record {
     pub(super) fn add<'a>(&mut self, line: &'a str, place: &Place) -> &'a str {
         let mut rest = line.trim();
         while let Some((key, value, behind)) = pair(rest) {
-            self.0.push(Pair::new(key, value, place));
+            self.0.push(Pair::new(key, &rest[value], place));
             rest = behind.trim_start();
         }
         rest
     }
 }
 
-fn pair(text: &str) -> Option<(&str, &str, &str)> {
+/// Returns the key of the first pair, the place of its value in the text, and the rest.
+pub(super) fn pair(text: &str) -> Option<(&str, Range<usize>, &str)> {
     let is_key = |c: char| c.is_ascii_alphanumeric() || "_.".contains(c);
     let end = text.find(|c| !is_key(c)).filter(|end| *end > 0)?;
     let (key, rest) = text.split_at(end);
@@ -131,8 +133,11 @@ fn pair(text: &str) -> Option<(&str, &str, &str)> {
         is_end.then_some((inside, behind))
     };
     let plain = || rest.split_at(rest.find(char::is_whitespace).unwrap_or(rest.len()));
-    let (value, behind) = quoted().unwrap_or_else(plain);
-    (!rest.is_empty()).then_some((key, value, behind))
+    let (start, (value, behind)) = match quoted() {
+        Some(parts) => (text.len() - rest.len() + 1, parts),
+        None => (text.len() - rest.len(), plain()),
+    };
+    (!rest.is_empty()).then_some((key, start..start + value.len(), behind))
 }
 
 pub(super) fn is_one_of(text: &str, words: impl IntoIterator<Item: AsRef<str>>) -> bool {

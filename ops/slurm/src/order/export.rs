@@ -9,11 +9,20 @@ use synth_core::number::in_words;
 
 // These scripts read all of their parameters from job_submit.lua.
 const CHECK: &str = include_str!("../../templates/order/check.sh");
+const ADVISED: &str = "# Replace the lines with the same names in slurm.conf. If a name appears in several lines, Slurm only uses the last of them.";
 const PENDING: &str = include_str!("../../templates/order/pending.sh");
 
+/// The folder of these files on the host of the controller.
+pub(crate) const FOLDER: &str = "/etc/synth/order";
+
 /// Returns the name and the contents of each file to install for partitions separated by commas, or
-/// an error if the name of a partition is invalid.
-pub fn export(order: &SlurmOrder, partitions: &str) -> Result<Vec<(String, String)>, String> {
+/// an error if the name of a partition is invalid. If the lines for slurm.conf are known, they are
+/// used instead of general ones.
+pub fn export(
+    order: &SlurmOrder,
+    partitions: &str,
+    lines: Option<&[String]>,
+) -> Result<Vec<(String, String)>, String> {
     for name in partitions.split(',') {
         if name.starts_with('-') || !is_plain(name) {
             return Err(format!(
@@ -22,10 +31,14 @@ pub fn export(order: &SlurmOrder, partitions: &str) -> Result<Vec<(String, Strin
         }
     }
     let order = &Values::of(order, partitions);
+    let lines = match lines {
+        Some(lines) => Ok(format!("{ADVISED}\n{}", lines.join("\n"))),
+        None => Lines { order }.render(),
+    };
     let files = [
         ("README.md", Readme { order }.render()),
         ("job_submit.lua", Lua { order }.render()),
-        ("slurm-lines.conf", Lines { order }.render()),
+        ("slurm-lines.conf", lines),
         ("check.sh", Ok(CHECK.to_owned())),
         ("pending.sh", Ok(PENDING.to_owned())),
         ("order.service", Service { order }.render()),

@@ -11,6 +11,7 @@ mod levels;
 #[cfg(test)]
 mod tests;
 
+use synth_core::artifact::Findings;
 use synth_core::number::seconds_in;
 use synth_multiresource::artifact::Checked;
 use synth_multiresource::policy::{
@@ -19,6 +20,7 @@ use synth_multiresource::policy::{
 use synth_multiresource::workload::Fleet;
 use synth_operator::common_resource;
 
+pub(crate) use export::FOLDER;
 pub use export::export;
 pub use levels::{POINTS_PER_DECADE, PriorityPoints};
 
@@ -114,6 +116,31 @@ impl SlurmOrder {
         }))
     }
 
+    /// Returns an order by limits without a longest wait.
+    ///
+    /// # Errors
+    /// If the order does not depend on the jobs, or if an exponent or the offset is not valid.
+    pub fn of_priority(priority: Priority) -> Result<Self, String> {
+        if priority.size == 0.0 && priority.share == 0.0 {
+            return Err("its order is the order of arrival, which Slurm can provide by itself: there is nothing to export".into());
+        }
+        let mut findings = Findings::default();
+        priority.check(&mut findings);
+        if !findings.is_empty() {
+            return Err("its order has an exponent or an offset that is out of range".into());
+        }
+        Ok(SlurmOrder {
+            priority,
+            reservations: Reservations::First,
+            longest_wait: None,
+            counted: Counted {
+                cpu: 1.0,
+                gpu: None,
+                left_out: Vec::new(),
+            },
+        })
+    }
+
     fn checked(policy: &BackfillingConfig) -> Result<Self, String> {
         let QueueOrder::Jobs(order) = policy.order else {
             return Err("its order is an order of job types, which Slurm can provide by itself: there is nothing to export".into());
@@ -124,18 +151,10 @@ impl SlurmOrder {
                 estimate.name()
             ));
         }
-        if order.size == 0.0 && order.share == 0.0 {
-            return Err("its order is the order of arrival, which Slurm can provide by itself: there is nothing to export".into());
-        }
         Ok(SlurmOrder {
-            priority: order,
             reservations: policy.reservations,
             longest_wait: policy.longest_wait,
-            counted: Counted {
-                cpu: 1.0,
-                gpu: None,
-                left_out: Vec::new(),
-            },
+            ..SlurmOrder::of_priority(order)?
         })
     }
 }

@@ -90,7 +90,7 @@ fn counts_shares_in_cpus() {
 
 #[test]
 fn exported_files_are_complete() {
-    let files = export(&named("easy+saf").unwrap(), "batch,long").unwrap();
+    let files = export(&named("easy+saf").unwrap(), "batch,long", None).unwrap();
     let text = |name: &str| &files.iter().find(|(own, _)| own == name).unwrap().1;
     for (name, text) in &files {
         assert!(!text.contains("{{") && !text.contains("{%"), "{name}");
@@ -107,11 +107,11 @@ fn exported_files_are_complete() {
     }
     assert!(text("slurm-lines.conf").contains("# PriorityWeightAge=600"));
     assert!(text("job_submit.lua").contains("pcall(dofile, \"/etc/synth/order/job_submit.lua\")"));
-    let files = export(&named("easy+wfp3").unwrap(), "batch").unwrap();
+    let files = export(&named("easy+wfp3").unwrap(), "batch", None).unwrap();
     let lines = &files[2].1;
     assert!(lines.contains("\nPriorityWeightAge=3469\n"), "{lines}");
     for partitions in ["", "a b", "-p", "batch,", "a\";os.exit()--"] {
-        let why = export(&named("easy+saf").unwrap(), partitions).unwrap_err();
+        let why = export(&named("easy+saf").unwrap(), partitions, None).unwrap_err();
         assert!(why.contains("sinfo -s"), "{why}");
     }
 }
@@ -125,22 +125,41 @@ slurm = { SUCCESS = 0, ERROR = -1, log_error = function(text, ...) string.format
 list = setmetatable({}, { __index = function() return { total_cpus = 40, total_nodes = 2, max_time = 60, max_share = 1 } end })
 function slurm_job_submit(job, partitions, uid)
   asked = asked + uid
+  if job.failure then error(job.failure) end
   return job.wrong and slurm.ERROR or slurm.SUCCESS
 end
-dofile("/dev/stdin")
+function slurm_job_modify(job) error(job.failure) end
+local copy = os.tmpname()
+local file = io.open(copy, "w")
+file:write(io.read("*a"))
+file:close()
+dofile(copy)
 local job = { partition = "batch", time_limit = 10, min_cpus = 4 }
 assert(slurm_job_submit(job, list, 7) == 0 and asked == 7)
 assert(job.site_factor == 7034 - 600 - 361, job.site_factor)
 assert(slurm_job_submit({ partition = "batch", wrong = true }, list, 7) == -1 and logged == 0)
 local broken = { partition = "batch", time_limit = "x" }
 assert(slurm_job_submit(broken, list, 7) == 0 and broken.site_factor == nil and logged == 1)
+-- Errors of the own functions are raised again with the same value, after the job was given its order.
+for _, failure in ipairs { "no account", { "table" } } do
+  local job = { partition = "batch", time_limit = 10, min_cpus = 4, failure = failure }
+  for _, call in ipairs { slurm_job_submit, slurm_job_modify } do
+    job.site_factor = nil
+    local done, why = pcall(call, job, call == slurm_job_submit and list or { partition = "batch", site_factor = 0 }, call == slurm_job_submit and 7 or list)
+    assert(not done and (why == failure or string.find(why, failure .. "$")), why)
+    assert(job.site_factor == 7034 - 600 - 361 and logged == 1, job.site_factor)
+  end
+end
+slurm_job_modify = nil
+dofile(copy)
 assert(slurm_job_modify(broken, { partition = "batch", site_factor = {} }, list, 7) == 0 and logged == 2)
 slurm.log_error = nil
 assert(slurm_job_submit(broken, list, 7) == 0)
+os.remove(copy)
 "#;
     use std::io::Write as _;
     use std::process::{Command, Stdio};
-    let files = export(&named("easy+saf").unwrap(), "batch").unwrap();
+    let files = export(&named("easy+saf").unwrap(), "batch", None).unwrap();
     let lua = Command::new("lua")
         .args(["-e", DRIVER])
         .stdin(Stdio::piped())

@@ -1,7 +1,7 @@
 #!/bin/sh
 # This script checks job_submit.lua before it is installed, and does not change anything. It reports an error if Slurm cannot load
 # job_submit.lua, and lists the options of slurm.conf that must be changed. It also prints the points of the last ten jobs. If the
-# exit code is 1, do not install job_submit.lua.
+# exit code is not 0, do not install job_submit.lua. The exit code is 0 if only slurm.conf has to be changed.
 set -eu
 cd "$(dirname "$0")"
 lua=${1:-job_submit.lua}
@@ -49,7 +49,9 @@ else
     say "lua was not found, so $lua was only parsed and not run"
 fi
 
-setting() { scontrol show config | sed -n "s/^$1 *= *//p"; }
+config=$(scontrol show config 2>&1) || {
+    say "slurmctld cannot be reached, so only $lua was checked ($(printf '%s\n' "$config" | head -n 1)): run this on a host of the cluster"; exit 1; }
+setting() { printf '%s\n' "$config" | sed -n "s/^$1 *= *//p"; }
 [ "$(setting PriorityType)" = priority/multifactor ] ||
     say "slurm.conf: PriorityType is $(setting PriorityType), but must be priority/multifactor"
 plugins=$(setting JobSubmitPlugins | tr -d ' ')

@@ -129,20 +129,23 @@ local function safely(order, ...)
   if not done then pcall(slurm.log_error, "job_submit.lua: a job has no order: %s", tostring(why)) end
 end
 
--- The functions of the site's own script, if this file was loaded by it. Their return values are kept.
+-- The functions of the site's own script, if this file was loaded by it. Their return values and errors are passed to Slurm, so it
+-- treats the job as without this file. Up to 25.11, it accepts a job after an error, which then also has an order.
 local own_submit, own_modify = slurm_job_submit, slurm_job_modify
 
 function slurm_job_submit(job, partitions, ...)
-  local answer = slurm.SUCCESS
-  if own_submit ~= nil then answer = own_submit(job, partitions, ...) end
+  local done, answer = true, slurm.SUCCESS
+  if own_submit ~= nil then done, answer = pcall(own_submit, job, partitions, ...) end
   safely(order_new, job, partitions)
+  if not done then error(answer, 0) end
   return answer
 end
 
 function slurm_job_modify(job, record, partitions, ...)
-  local answer = slurm.SUCCESS
-  if own_modify ~= nil then answer = own_modify(job, record, partitions, ...) end
+  local done, answer = true, slurm.SUCCESS
+  if own_modify ~= nil then done, answer = pcall(own_modify, job, record, partitions, ...) end
   safely(order_again, job, record, partitions)
+  if not done then error(answer, 0) end
   return answer
 end
 

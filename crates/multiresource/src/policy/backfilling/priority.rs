@@ -101,7 +101,8 @@ impl Priority {
         }
     }
 
-    pub(super) fn check(&self, findings: &mut Findings) {
+    /// Adds a fault for each number that is out of range.
+    pub fn check(&self, findings: &mut Findings) {
         let all = [
             ("order.size", self.size, -MOST_EXPONENT),
             ("order.share", self.share, -MOST_EXPONENT),

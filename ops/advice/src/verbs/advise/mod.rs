@@ -1,14 +1,15 @@
 //! `synth advise` finds changes to the configuration of a site.
 
+mod change;
 mod promises;
 mod report;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
 use clap::{Args, ValueEnum};
 
-use crate::slurm::{PastAdvice, advise};
+use crate::slurm::{FORMAT, PastAdvice, advise};
 use synth_slurm::{SiteArgs, SiteLog, commands, is_live};
 use synth_typed::positive;
 use synth_verb::{Caller, Files, RunVerb, VerbOutput, VerbResult, document, files, refuse};
@@ -38,17 +39,19 @@ pub struct Advise {
     #[arg(long, value_name = "TIMES", value_parser = positive)]
     longest: Option<f64>,
 
-    /// Check if the promises of an earlier advice came true (the file that was written with `-o`)
+    /// Check if the promises of an earlier advice came true (its advice.json)
     ///
     /// The log and the configuration must be those after the change. The exit code is 1 if the
     /// promise for all jobs was not kept
     #[arg(long, value_name = "FILE", conflicts_with = "longest")]
     before: Option<PathBuf>,
 
-    /// Also write all results to this file as JSON (`-`: standard output)
+    /// Also write the change to this directory, or all results to a JSON file (`-`: standard output)
     ///
-    /// On the standard output, it replaces the text
-    #[arg(long, short, value_name = "FILE")]
+    /// The directory contains the steps to apply and undo the change (README.md), a patch of the
+    /// slurm.conf, the script of an order, and all results (advice.json). If the path ends with
+    /// .json, only the results are written. On the standard output, they replace the text
+    #[arg(long, short, value_name = "DIR|FILE")]
     output: Option<PathBuf>,
 
     /// Also write a report for decision-makers to this file (HTML)
@@ -80,7 +83,7 @@ constraints and dependencies are not supported. If the waits in the replay are t
 
 impl RunVerb for Advise {
     fn files(&self) -> Files<'_> {
-        let written = self.output.iter().chain(&self.html);
+        let written = self.document().into_iter().chain(&self.html);
         files(
             self.site.files(&self.trace).chain(self.before.as_deref()),
             written,
@@ -102,12 +105,15 @@ impl RunVerb for Advise {
             own.map_err(|why| format!("{}: {why}", path.display()))
         });
         let past = past.transpose()?;
+        if let Some(folder) = self.folder() {
+            change::check_empty(folder)?;
+        }
         let SiteLog { log, site, .. } = self.site.read(&self.trace, &mut listener)?;
         let (site, facts) = site.ok_or(missing)?;
         if let Some(past) = past {
             listener("replaying the jobs with and without the change");
             let output = promises::check(&past, (&log, &site, facts), &interrupt, command)?;
-            return output.written_to(self.html.as_ref(), self.output.as_ref());
+            return output.written_to(self.html.as_ref(), self.document());
         }
         let advice = advise(
             (&log, &site, facts),
@@ -125,12 +131,39 @@ impl RunVerb for Advise {
             }
             advice => advice?,
         };
-        let output = VerbOutput {
+        let mut output = VerbOutput {
             report: report::report(&advice, site.what_is_missing(), &log, command),
-            document: document("synth-advice", &advice)?,
+            document: document(FORMAT, &advice)?,
             negative: !advice.is_checked(),
             ..VerbOutput::default()
         };
-        output.written_to(self.html.as_ref(), self.output.as_ref())
+        output = output.written_to(self.html.as_ref(), self.document())?;
+        if let Some(folder) = self.folder() {
+            change::add(
+                &mut output,
+                folder,
+                &advice,
+                &site,
+                self.site.slurm.as_deref(),
+            )?;
+        }
+        Ok(output)
+    }
+}
+
+impl Advise {
+    /// Returns the file for the results, if only the results are written.
+    fn document(&self) -> Option<&PathBuf> {
+        let is_document = |path: &&PathBuf| {
+            let is_json = path.extension().is_some_and(|end| end == "json");
+            is_json || path.as_os_str() == "-" || self.before.is_some()
+        };
+        self.output.as_ref().filter(is_document)
+    }
+
+    /// Returns the folder for the change.
+    fn folder(&self) -> Option<&Path> {
+        let output = self.output.as_deref();
+        output.filter(|_| self.document().is_none())
     }
 }

@@ -17,7 +17,9 @@ pub(super) fn report(
     if let Some(gain) = advice.significant_effect() {
         for (n, change) in advice.chosen.iter().enumerate() {
             let title = format!("{}. {}", n + 1, change.what);
-            sections.push(copied(title, change.besides.as_slice()));
+            let mut section = copied(title, change.besides.as_slice());
+            section.notes.extend(change.note.clone());
+            sections.push(section);
         }
         for (title, lines) in [(LINES, &advice.lines), (BACK, &advice.back)] {
             sections.extend((!lines.is_empty()).then(|| copied(title, lines)));

@@ -46,5 +46,7 @@ fn sorted(mut site: SlurmSite) -> (SlurmSite, Vec<Vec<String>>) {
     site.nodes.sort_by(|a, b| a.name.cmp(&b.name));
     site.remarks.clear();
     site.options.clear();
+    site.places.clear();
+    site.files.clear();
     (site, names)
 }

@@ -57,7 +57,7 @@ fn scores_forecasts_of_a_site_against_recorded_starts() {
     assert!(record["width"].as_f64().unwrap() > 0.0);
     assert!(record["error"].as_f64().unwrap() < record["wait"].as_f64().unwrap());
     let typed = format!("forecast {log} --slurm {site} --servers cpu=4");
-    run_err(&typed, "`--servers` cannot be used");
+    run_err(&typed, "`--servers` and `--capacity` cannot be used");
     let replayed = folder.write("log.swf", &log_of_jobs(300, true));
     let printed = stdout(&run_ok!("forecast {replayed}"));
     assert_contains(&printed, "does not contain all start times");

@@ -29,6 +29,8 @@ fn reads_a_site_from_its_file_and_from_its_commands() {
     for site in [&mut file, &mut shown] {
         site.remarks.clear();
         site.options.clear();
+        site.places.clear();
+        site.files.clear();
     }
     assert_eq!(file, shown);
     assert_eq!(file.nodes.len(), 4);

@@ -23,10 +23,10 @@ pub struct SlurmSite {
     /// The options of slurm.conf for the whole cluster, as they were written.
     pub options: Vec<(String, String)>,
     /// The name of the file and the index of the line of each option.
-    pub(crate) places: Vec<(String, usize)>,
+    pub places: Vec<(String, usize)>,
     /// The files from which the options were read, starting with slurm.conf. This is empty if they
     /// were printed by `scontrol show config`.
-    pub(crate) files: Vec<Text>,
+    pub files: Vec<Text>,
     /// The assumptions that affect all results. They are reported first, each as a sentence.
     pub assumed: Vec<String>,
     /// The settings that may affect the start of jobs, but are not modeled, such as

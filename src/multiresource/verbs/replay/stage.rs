@@ -366,7 +366,12 @@ impl<'a> ReplayPlan<'a> {
         let log = &self.log;
         let counts = log.servers.shapes.iter().map(|shape| shape.count);
         let started = log.arrivals().iter().filter(|job| !job.waited.is_nan());
-        let assumed = self.site.as_ref().map(|(site, _)| site.assumed.clone());
+        let missing = |site: &SlurmSite| {
+            let missing = site.what_is_missing().into_iter();
+            missing.map(|own| own.trim_end_matches('.').to_owned())
+        };
+        let site = self.site.as_ref();
+        let assumed = site.map(|(site, _)| missing(site).chain(site.assumed.clone()).collect());
         Replays {
             trace: LogSummary {
                 file: self.file.clone(),

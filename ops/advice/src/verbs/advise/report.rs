@@ -36,7 +36,7 @@ pub(super) fn report(
     );
     Report {
         title: "Advice on slurm.conf".into(),
-        summary: chain!(missing, [verdict(advice)]).collect(),
+        summary: chain!(missing, verdict(advice)).collect(),
         warnings: advice.assumed.iter().map(|own| format!("{own}.")).collect(),
         sections,
         method: vec![
@@ -65,40 +65,38 @@ fn copied(title: impl Into<String>, lines: &[String]) -> Section {
     }
 }
 
-fn verdict(advice: &Advice) -> String {
+/// Describes how close the replay is to the log, and the effect of the changes if it is close.
+fn verdict(advice: &Advice) -> Vec<String> {
     let gain = advice.gain.as_ref();
     let helped = gain.map(|own| format!("{} ({} times the mean wait)", own.what, over(own)));
     let helped = helped.unwrap_or("no change".into());
     let Some(near) = &advice.likeness else {
-        return format!(
+        return vec![format!(
             "There is no advice, because there are no start times in the log (sacct: Start), so the replay cannot be checked. To get advice, also export the field Start. In the replay alone, the best change is: {helped}."
-        );
+        )];
     };
     let checked = near.describe(true);
     if !near.is_near() {
-        return checked;
+        return vec![checked];
     }
-    if near.is_quiet() {
-        return format!("{checked} Nobody waits, so the configuration should not be changed.");
-    }
-    match gain {
-        None => {
-            format!(
-                "{checked} None of the changes helps, so the configuration should not be changed."
-            )
+    let effect = match gain {
+        _ if near.is_quiet() => {
+            "Nobody waits, so the configuration should not be changed.".to_owned()
         }
+        None => "None of the changes helps, so the configuration should not be changed.".to_owned(),
         Some(gain) if !gain.is_sure() => format!(
-            "{checked} There is no advice, because it is not certain that the changes with the largest effect in the first half also help in a following period: {helped}."
+            "There is no advice, because it is not certain that the changes with the largest effect in the first half also help in a following period: {helped}."
         ),
         Some(gain) => format!(
-            "{checked} With {}, the mean wait is {} ({} times), and the longest wait is {} instead of {}.",
+            "With {}, the mean wait is {} ({} times), and the longest wait is {} instead of {}.",
             counted(advice.chosen.len() as f64, "change"),
             length(gain.waits.mean),
             over(gain),
             length(gain.waits.longest),
             length(advice.today.longest)
         ),
-    }
+    };
+    vec![checked, effect]
 }
 
 fn over(gain: &Effect) -> String {

@@ -120,6 +120,7 @@ impl Arguments {
         let interrupt = caller.interrupt.clone();
         let listener = &mut |what: &str| caller.notify(Notice::Doing(what));
         let SiteLog { log, name, site } = self.site.read(&self.trace, listener)?;
+        let missing = site.as_ref().and_then(|(site, _)| site.what_is_missing());
         let rule = SiteRule::new(self.policy(), site, &log)?;
         let scored = match self.score((&log, self.every as usize), &rule, &interrupt, listener) {
             Err(_) if interrupt.load(Ordering::Relaxed) => {
@@ -132,6 +133,7 @@ impl Arguments {
             document: document("synth-forecast", &scored)?,
             ..VerbOutput::default()
         };
+        output.report.summary.splice(0..0, missing);
         let metrics = self.metrics(scored.record.as_ref(), ("log", &name));
         output.documents.extend(metrics);
         output.written_to(None, self.output.as_ref())

@@ -6,6 +6,12 @@ import pytest
 ROOT = Path(__file__).parents[2]
 
 
+@pytest.fixture(autouse=True)
+def without_columns(monkeypatch):
+    """The program prints text for the width in COLUMNS, which other packages set."""
+    monkeypatch.delenv("COLUMNS", raising=False)
+
+
 @pytest.fixture
 def in_root(monkeypatch):
     monkeypatch.chdir(ROOT)

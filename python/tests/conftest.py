@@ -7,9 +7,9 @@ ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture(autouse=True)
-def without_columns(monkeypatch):
-    """The program prints text for the width in COLUMNS, which other packages set."""
-    monkeypatch.delenv("COLUMNS", raising=False)
+def without_columns():
+    """Other libraries, such as readline, set COLUMNS, which is the width of the text that the program prints."""
+    os.unsetenv("COLUMNS")
 
 
 @pytest.fixture

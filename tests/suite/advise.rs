@@ -92,8 +92,8 @@ fn jobs_that_still_wait_are_included_in_the_means() {
     let pending = pending.collect::<String>() + &row(9999, "Unknown");
     let jobs = folder.write("jobs.txt", &(log.clone() + &pending));
     let conf = folder.write("slurm.conf", CONF);
-    let run = command(&format!("advise slurm {jobs} --slurm {conf} -o -"));
-    let run = json(&{ run }.output().unwrap());
+    let mut run = command(&format!("advise slurm {jobs} --slurm {conf} -o -"));
+    let run = json(&run.output().unwrap());
     let own = &run["likeness"];
     assert_eq!(own["pending"]["jobs"], 30);
     let so_far = last - 1_701_000_000.0;
@@ -134,7 +134,9 @@ fn judge_and_advise_select_the_same_change() {
     assert_eq!(judged["agreement"], advice["likeness"]);
     let printed = stdout(&run_ok!("judge {log} --slurm {conf}"));
     assert!(printed.lines().count() <= 30, "{printed}");
-    assert_contains(&printed, "synth advise slurm");
+    let printed = printed.split_whitespace().collect::<Vec<_>>().join(" ");
+    let next = format!("`synth advise slurm {log} --slurm {conf} -o change`");
+    assert_contains(&printed, &next);
 }
 
 #[test]

@@ -25,7 +25,7 @@ pub mod order;
 pub mod rule;
 mod site_log;
 
-pub use site_log::{SiteArgs, SiteLog, SiteLogError, SiteSource, is_live};
+pub use site_log::{SiteArgs, SiteLog, SiteLogError, SiteSource, is_live, what_is_missing};
 
 /// Declares a struct for each template file. Its fields are the values used in the template.
 #[macro_export]

@@ -78,6 +78,12 @@ pub fn is_live(log: &Path) -> bool {
     log == Path::new("slurm")
 }
 
+/// Returns a sentence with the settings that are not modeled, or `None` if there are none.
+pub fn what_is_missing(not_modeled: &[String]) -> Option<String> {
+    let all = not_modeled.iter().unique().join(", ");
+    (!all.is_empty()).then(|| format!("Not included in the replay: {all}."))
+}
+
 impl SiteArgs {
     /// Opens a log and its configuration. If the log is `slurm`, the commands of Slurm are run.
     ///

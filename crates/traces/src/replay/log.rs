@@ -212,7 +212,8 @@ impl Log {
         self.jobs.last().map_or(1.0, |job| job.submit.max(1.0))
     }
 
-    /// Returns `Σ size · demand` over all arriving jobs that have started, by resource (R) \[ticks × amount\].
+    /// Returns `Σ size · demand` over all arriving jobs that have started, by resource (R)
+    /// \[ticks × amount\].
     pub fn work(&self) -> Vec<f64> {
         let mut sizes = vec![0.0; self.vectors.len()];
         let arrivals = self.arrivals().iter();

@@ -45,6 +45,8 @@ pub struct Trace {
 
 const JOBS_PER_CALL: usize = 1 << 18;
 
+const NOT_LIVE: &str = "times before now apply to jobs that are read from Slurm, with `slurm` instead of a log: give a date, or a time after the first job";
+
 impl Trace {
     /// Opens a trace, detects its format, and finds the servers.
     ///
@@ -373,13 +375,11 @@ impl Trace {
         let per_second = self.tick.per_second() as f64;
         let first = first as f64 / per_second;
         let why = "its times are not dates: give --from and --to as durations after the first job, such as 120d";
-        let at = |edge: TraceEdge| {
-            match edge {
+        let at = |edge: TraceEdge| match edge {
             TraceEdge::After(time) => Ok((first + time) * per_second),
             TraceEdge::At(at) if first > FIRST_DATE => Ok(at * per_second),
             TraceEdge::At(_) => Err(self.rows.wrong(why)),
-            TraceEdge::Ago(_) => Err(self.rows.wrong("times before now apply to jobs that are read from Slurm, with `slurm` instead of a log: give a date, or a time after the first job")),
-        }
+            TraceEdge::Ago(_) => Err(self.rows.wrong(NOT_LIVE)),
         };
         edge.map(at).transpose()
     }

@@ -45,8 +45,9 @@ pub struct ReadArgs {
     /// The beginning: a date, or a time after the first job
     ///
     /// A date is 2026-10-01 or 2026-10-01T12:00, by the log's own clock. A time is 120d, or a
-    /// number of seconds. If the log is `slurm`, it may be now-6w (six weeks before now). Jobs running or waiting then are the initial state [default: the first
-    /// job, or the time from which the rows are complete, as in the output of sacct -S]
+    /// number of seconds. If the log is `slurm`, it may be now-6w (six weeks before now). Jobs
+    /// running or waiting then are the initial state [default: the first job, or the time from
+    /// which the rows are complete, as in the output of sacct -S]
     #[arg(long, value_name = "WHEN", value_parser = edge)]
     from: Option<TraceEdge>,
 

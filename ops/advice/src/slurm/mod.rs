@@ -53,23 +53,19 @@ pub fn advise(
     let advising = Advising::new((log, site, facts), PAST, longest, interrupt)?;
     let candidates = changes::candidates(site, log);
     listener("changes one by one");
-    let waits = |changes: &[SiteChange]| -> Result<Vec<Runs>, String> {
-        let each = changes.par_iter().map(|change| advising.waits(&[change]));
-        each.collect()
-    };
     let gains = |changes: &[SiteChange], each: &[Runs]| -> Vec<Effect> {
         let pairs = changes.iter().zip(each);
         let gains = pairs.map(|(change, runs)| advising.gain(change.what.clone(), runs));
         gains.collect()
     };
-    let each = waits(&candidates)?;
+    let each = advising.each(&candidates)?;
     let tried = gains(&candidates, &each);
     listener("changes together");
     let (best, together) = advising.together(&candidates, &each)?;
     let chosen: Vec<SiteChange> = best.iter().map(|n| candidates[*n].clone()).collect();
     listener("more nodes");
     let purchases = changes::purchases(site);
-    let purchases = gains(&purchases, &waits(&purchases)?);
+    let purchases = gains(&purchases, &advising.each(&purchases)?);
     let name = chosen.iter().map(|own| &own.what).join("; ");
     let before = Lines(site.options.clone());
     let mut after = before.clone();
@@ -131,9 +127,7 @@ pub(crate) fn best_changes(
     let (log, site) = (of.0, of.1);
     let advising = Advising::new(of, past, longest, interrupt)?;
     let candidates = changes::candidates(site, log);
-    let each = candidates.par_iter();
-    let each = each.map(|change| advising.waits(&[change]));
-    let each = each.collect::<Result<Vec<Runs>, String>>()?;
+    let each = advising.each(&candidates)?;
     let (best, together) = advising.together(&candidates, &each)?;
     let mean_of_runs = |runs: &Runs| -> Vec<f64> {
         let jobs = 0..log.jobs.len();
@@ -156,6 +150,8 @@ struct Advising<'a> {
     today: Runs,
     early: usize,
     first: usize,
+    /// The fraction of the time span before the first job that is evaluated.
+    past: f64,
     classes: Vec<String>,
     /// The maximum of the longest wait, as a multiple of today's.
     longest: Option<f64>,
@@ -186,11 +182,12 @@ impl<'a> Advising<'a> {
         let is_past = |job: &ReplayJob| job.seen.is_early() || job.submit < cut;
         let first = log.jobs.partition_point(is_past);
         let early = early(&log.jobs);
-        let past = first - early;
-        if past < FEWEST || log.jobs.len() - first < FEWEST {
+        let before = first - early;
+        if before < FEWEST || log.jobs.len() - first < FEWEST {
             let (left, warnings) = (log.jobs.len() - first, log.account.warnings());
+            let share = 100.0 * past;
             return Err(format!(
-                "the log contains {past} jobs in the first half of its time span and {left} in the second half, but at least {FEWEST} are required in each of them; export the jobs of more weeks{warnings}"
+                "the log contains {before} jobs in the first {share:.0} % of its time span and {left} in the rest, but at least {FEWEST} are required in each of them; export the jobs of more weeks{warnings}"
             ));
         }
         let setting = Configuration::new(site, facts);
@@ -203,6 +200,7 @@ impl<'a> Advising<'a> {
             today,
             early,
             first,
+            past,
             classes: classes(log),
             longest: longest.or_else(|| SelectionCriteria::default_wait_bound(log)),
             interrupt,
@@ -216,6 +214,12 @@ impl<'a> Advising<'a> {
         let mut setting = self.setting.clone();
         changes.iter().for_each(|change| change.apply(&mut setting));
         setting.waits(self.log, &self.kinds)
+    }
+
+    /// Returns the waits if only one of these changes is made, for each of them.
+    fn each(&self, changes: &[SiteChange]) -> Result<Vec<Runs>, String> {
+        let changes = changes.par_iter();
+        changes.map(|change| self.waits(&[change])).collect()
     }
 
     fn together(
@@ -355,8 +359,8 @@ impl<'a> Advising<'a> {
     fn interval(&self, runs: &Runs, jobs: &[usize], length: f64) -> Option<Interval> {
         let submits = jobs.iter().map(|n| self.seconds(self.log.jobs[*n].submit));
         let span = self.seconds(self.log.span());
-        let most = (1.0 - PAST) * span / Blocks::FEWEST;
-        let window = [PAST * span, span];
+        let window = [self.past * span, span];
+        let most = (window[1] - window[0]) / Blocks::FEWEST;
         let blocks = Blocks::draw(&submits.collect_vec(), window, length.min(most), SEED)?;
         let drawn = |runs: &Runs, run: fn(usize, usize) -> usize| -> Vec<Option<f64>> {
             let means = (runs.iter()).map(|waits| blocks.means(jobs.iter().map(|n| waits[*n])));

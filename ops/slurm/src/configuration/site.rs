@@ -68,6 +68,13 @@ impl SlurmSite {
                 "--partition {unknown}: the configuration has no such partition; it has {known}"
             ));
         }
+        let others = self.partitions.iter();
+        let others = others.filter(|own| !names.contains(&own.name));
+        let others = others.map(|own| &own.name).join(", ");
+        if !others.is_empty() {
+            let others = format!("the jobs of other partitions ({others})");
+            self.not_modeled.push(others);
+        }
         self.partitions.retain(|own| names.contains(&own.name));
         let mut places = vec![None; self.nodes.len()];
         let used = self.partitions.iter().flat_map(|own| &own.nodes);
@@ -292,12 +299,6 @@ impl Association {
 }
 
 impl SlurmSite {
-    /// Returns a sentence with everything that is not modeled, or `None`.
-    pub fn what_is_missing(&self) -> Option<String> {
-        let all = self.not_modeled.iter().unique().join(", ");
-        (!all.is_empty()).then(|| format!("Not included in the replay: {all}."))
-    }
-
     pub(super) fn tell(&mut self, is_first: bool, what: String) {
         match is_first {
             true => self.assumed.push(what),

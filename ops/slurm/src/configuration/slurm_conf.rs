@@ -119,7 +119,9 @@ impl Conf {
         // A copy of a configuration in one folder still contains the paths of the original files.
         let copy = Path::new(&other).file_name().map(|name| folder.join(name));
         let original = folder.join(&other);
-        let is_inside = original.starts_with(folder) && original.is_file();
+        let is_relative = Path::new(&other).is_relative();
+        let is_below = is_relative || folder != Path::new("") && original.starts_with(folder);
+        let is_inside = is_below && original.is_file();
         let path = copy.filter(|copy| !is_inside && copy.is_file());
         let path = path.unwrap_or(original);
         let name = path.display();

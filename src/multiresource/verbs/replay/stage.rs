@@ -18,9 +18,9 @@ use crate::multiresource::verbs::resolve::check_same_types;
 use crate::multiresource::workload::Fleet;
 use crate::number::Decimal;
 use crate::trace::Servers;
-use synth_slurm::SiteLog;
 use synth_slurm::configuration::SlurmSite;
 use synth_slurm::rule::{Facts, SlurmRule, clock_of};
+use synth_slurm::{SiteLog, what_is_missing};
 
 pub(super) struct ReplayPlan<'a> {
     args: &'a Arguments,
@@ -367,7 +367,7 @@ impl<'a> ReplayPlan<'a> {
         let counts = log.servers.shapes.iter().map(|shape| shape.count);
         let started = log.arrivals().iter().filter(|job| !job.waited.is_nan());
         let missing = |site: &SlurmSite| {
-            let missing = site.what_is_missing().into_iter();
+            let missing = what_is_missing(&site.not_modeled).into_iter();
             missing.map(|own| own.trim_end_matches('.').to_owned())
         };
         let site = self.site.as_ref();

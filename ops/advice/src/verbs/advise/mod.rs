@@ -132,7 +132,7 @@ impl RunVerb for Advise {
             advice => advice?,
         };
         let mut output = VerbOutput {
-            report: report::report(&advice, site.what_is_missing(), &log, command),
+            report: report::report(&advice, &log, command),
             document: document(FORMAT, &advice)?,
             negative: !advice.is_checked(),
             ..VerbOutput::default()

@@ -6,6 +6,7 @@ use crate::slurm::{PastAdvice, Promise, Promises, compare_with_past};
 use crate::verbs::{account_of, ends};
 use synth_slurm::configuration::SlurmSite;
 use synth_slurm::rule::Facts;
+use synth_slurm::what_is_missing;
 use synth_traces::replay::Log;
 use synth_verb::report::{Report, length};
 use synth_verb::{VerbOutput, VerbResult, document, table};
@@ -26,7 +27,7 @@ pub(super) fn check(
         promises => promises?,
     };
     Ok(VerbOutput {
-        report: report(&promises, site.what_is_missing(), log, command),
+        report: report(&promises, what_is_missing(&site.not_modeled), log, command),
         document: document("synth-promises", &promises)?,
         negative: promises.all.is_kept == Some(false),
         ..VerbOutput::default()

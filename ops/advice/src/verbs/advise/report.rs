@@ -2,17 +2,14 @@ use itertools::chain;
 
 use crate::slurm::{Advice, Effect};
 use crate::verbs::{account_of, ends};
+use synth_slurm::what_is_missing;
 use synth_traces::replay::Log;
 use synth_verb::report::plot::waits;
 use synth_verb::report::{Report, Section, counted, length};
 use synth_verb::table;
 
-pub(super) fn report(
-    advice: &Advice,
-    missing: Option<String>,
-    log: &Log,
-    command: String,
-) -> Report {
+pub(super) fn report(advice: &Advice, log: &Log, command: String) -> Report {
+    let missing = what_is_missing(&advice.not_modeled);
     let mut sections = Vec::new();
     if let Some(gain) = advice.significant_effect() {
         for (n, change) in advice.chosen.iter().enumerate() {

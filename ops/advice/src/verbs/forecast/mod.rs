@@ -16,7 +16,7 @@ use synth_multiresource::simulator::Contender;
 use synth_slurm::commands::Slurm;
 use synth_slurm::configuration::SlurmSite;
 use synth_slurm::rule::{Facts, SlurmRule, clock_of};
-use synth_slurm::{SiteArgs, SiteLog, is_live};
+use synth_slurm::{SiteArgs, SiteLog, is_live, what_is_missing};
 use synth_traces::replay::{Log, LogError};
 use synth_verb::{Caller, Files, Notice, RunVerb, VerbOutput, VerbResult, document, files, refuse};
 
@@ -120,7 +120,9 @@ impl Arguments {
         let interrupt = caller.interrupt.clone();
         let listener = &mut |what: &str| caller.notify(Notice::Doing(what));
         let SiteLog { log, name, site } = self.site.read(&self.trace, listener)?;
-        let missing = site.as_ref().and_then(|(site, _)| site.what_is_missing());
+        let missing = site
+            .as_ref()
+            .and_then(|(site, _)| what_is_missing(&site.not_modeled));
         let rule = SiteRule::new(self.policy(), site, &log)?;
         let scored = match self.score((&log, self.every as usize), &rule, &interrupt, listener) {
             Err(_) if interrupt.load(Ordering::Relaxed) => {

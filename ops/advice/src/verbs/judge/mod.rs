@@ -8,17 +8,20 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::Args;
+use itertools::{Itertools as _, chain};
 
 use crate::judge::{
     ChosenRule, JudgeObjective, LogWindows, QueueRule, SelectionCriteria, WalkForward,
 };
 use crate::slurm::best_changes;
 pub use results::Judged;
+use results::JudgedSite;
 use synth_slurm::configuration::SlurmSite;
 use synth_slurm::rule::Facts;
-use synth_slurm::{SiteArgs, SiteLog};
+use synth_slurm::{SiteArgs, SiteLog, is_live};
 use synth_traces::replay::{Log, Speed};
 use synth_typed::{fraction, part, positive, time};
+use synth_verb::report::quoted;
 use synth_verb::{Caller, Files, Notice, RunVerb, VerbOutput, VerbResult, document, files, refuse};
 
 /// Test different queue orders using a log.
@@ -110,6 +113,19 @@ impl Arguments {
         Ok(choice.point.document()?)
     }
 
+    /// Returns the log and the arguments for its site, as they are typed.
+    fn typed(&self) -> String {
+        let path = |path: &PathBuf| quoted(&path.display().to_string());
+        let log = Some(&self.trace).filter(|log| !is_live(log)).map(path);
+        let slurm = self.site.slurm.iter();
+        let slurm = slurm.map(|own| format!("--slurm {}", path(own)));
+        let reading = &self.site.reading;
+        let named = [("partition", &reading.partition), ("user", &reading.user)];
+        let named = named.into_iter().filter(|(_, names)| !names.is_empty());
+        let named = named.map(|(name, names)| format!("--{name} {}", quoted(&names.join(","))));
+        chain!(log, slurm, named).join(" ")
+    }
+
     fn judged(
         &self,
         (log, name, site): (&Log, String, Option<(SlurmSite, Vec<Facts>)>),
@@ -127,7 +143,11 @@ impl Arguments {
                 Some((site, results))
             }
         };
-        let site = site.as_ref().map(|(site, results)| (site, results));
+        let site = site.as_ref().map(|(site, results)| JudgedSite {
+            site,
+            results,
+            typed: self.typed(),
+        });
         Ok(Judged::of(&forward, name, site, listener)?)
     }
 
@@ -172,7 +192,6 @@ impl RunVerb for Arguments {
             listener("selecting an order for the whole log");
             Ok((file.clone(), self.selected(&log, &interrupt)?))
         });
-        let missing = site.as_ref().and_then(|(site, _)| site.what_is_missing());
         let judged = match self.judged((&log, name, site), windows, &interrupt, listener) {
             Err(_) if interrupt.load(Ordering::Relaxed) => {
                 return Ok(VerbOutput::interrupted_before("the last window"));
@@ -181,7 +200,7 @@ impl RunVerb for Arguments {
         };
         let mut windows = judged.windows.iter();
         let mut output = VerbOutput {
-            report: report::report(&log, &judged, missing, caller.command.clone()),
+            report: report::report(&log, &judged, caller.command.clone()),
             documents: Vec::from_iter(policy.transpose()?),
             negative: windows.any(|window| self.breaks(&window.choice)),
             document: document("synth-judgement", &judged)?,

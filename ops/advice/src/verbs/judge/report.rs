@@ -3,17 +3,14 @@ use itertools::{Itertools as _, chain};
 use super::results::{Class, Judged, Role, Row};
 use crate::judge::{JudgedWindow, WaitSummary};
 use crate::verbs::{account_of, ends};
+use synth_slurm::what_is_missing;
 use synth_traces::replay::{Blocks, Interval, Log};
 use synth_verb::report::plot::{Bar, Figure, bars, heat_map};
 use synth_verb::report::{Report, Section, counted, file_name, length, number, percent};
 use synth_verb::table;
 
-pub(super) fn report(
-    log: &Log,
-    judged: &Judged,
-    missing: Option<String>,
-    command: String,
-) -> Report {
+pub(super) fn report(log: &Log, judged: &Judged, command: String) -> Report {
+    let missing = what_is_missing(&judged.not_modeled);
     let (past, seed) = (percent(judged.cut.past), judged.seed);
     let walk = format!(
         "The order for each window is selected using the jobs before it, and it continues with the queue of the previous window. The first {past} of the time span is before the first window."
@@ -55,7 +52,7 @@ fn decision(log: &Log, judged: &Judged) -> Section {
     let section = table!("Decision", rows, row => {
         "rule" => match row.role {
             Role::Now => format!("today: {}", row.rule),
-            Role::Exportable if judged.at_site => "best for Slurm".into(),
+            Role::Exportable if judged.site.is_some() => "best for Slurm".into(),
             Role::Exportable => format!("best for Slurm: {}", row.rule),
             _ => row.rule.clone(),
         },
@@ -75,7 +72,7 @@ fn next_step(log: &Log, judged: &Judged) -> String {
         return "Decision: none, because the replay differs too much from the log (see above)."
             .into();
     }
-    if now.wait.is_none() && !judged.at_site {
+    if now.wait.is_none() && judged.site.is_none() {
         return format!(
             "Decision: keep {}, because the windows are too short for a confidence interval. It needs at least {:.0} blocks of {}; use a longer log or a smaller `--past`.",
             now.rule,
@@ -83,14 +80,14 @@ fn next_step(log: &Log, judged: &Judged) -> String {
             length(Blocks::length(now.outcome.mean_wait))
         );
     }
-    let is_advised = |row: &&Row| match judged.at_site {
-        true => judged.is_advised,
-        false => is_sure(row),
+    let is_advised = |row: &&Row| match judged.site {
+        Some(_) => judged.is_advised,
+        None => is_sure(row),
     };
     if let Some(row) = exportable.filter(is_advised) {
-        let command = match judged.at_site {
-            true => format!("synth advise slurm {} --slurm … -o change", judged.file),
-            false => format!(
+        let command = match &judged.site {
+            Some(typed) => format!("synth advise slurm {typed} -o change"),
+            None => format!(
                 "synth export slurm-priority {} --partition {} -o order",
                 row.rule,
                 partitions(log)
@@ -206,7 +203,7 @@ fn warnings(judged: &Judged) -> Vec<String> {
         ));
     }
     if let Some(near) = judged.agreement.as_ref().filter(|own| !own.is_near()) {
-        warnings.push(near.describe(judged.at_site));
+        warnings.push(near.describe(judged.site.is_some()));
     }
     let alike = match (judged.has_limits, judged.has_users) {
         (false, true) => "the last jobs of the same user, also for the current rule",

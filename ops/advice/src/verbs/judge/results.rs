@@ -47,12 +47,19 @@ pub struct Judged {
     pub agreement: Option<Agreement>,
     /// The settings that may affect the start of jobs, but are not included in the replay.
     pub not_modeled: Vec<String>,
-    /// Whether the current rule is the scheduler of the site, with its configuration.
+    /// The arguments for the site as they are typed, if the current rule is its scheduler.
     #[serde(skip)]
-    pub(super) at_site: bool,
+    pub(super) site: Option<String>,
     /// Whether the changes of the configuration of the site are advised.
     #[serde(skip)]
     pub(super) is_advised: bool,
+}
+
+/// The scheduler of a site and its results, with the arguments for the site as they are typed.
+pub(super) struct JudgedSite<'a> {
+    pub site: &'a SlurmSite,
+    pub results: &'a SiteResults,
+    pub typed: String,
 }
 
 /// The role of a row.
@@ -124,7 +131,7 @@ impl Judged {
     pub(super) fn of(
         forward: &WalkForward<'_>,
         file: String,
-        site: Option<(&SlurmSite, &SiteResults)>,
+        site: Option<JudgedSite<'_>>,
         listener: &mut dyn FnMut(&str),
     ) -> Result<Self, LogError> {
         let (log, goal) = (forward.log, forward.goal);
@@ -133,7 +140,7 @@ impl Judged {
         })?;
         listener("replaying rules in common use");
         let now = &goal.now;
-        let mut rows = current_and_exportable(forward, site.map(|(_, own)| own))?;
+        let mut rows = current_and_exportable(forward, site.as_ref().map(|own| own.results))?;
         rows.insert(
             1,
             row("selected in each window".into(), Role::Chosen, served),
@@ -158,10 +165,11 @@ impl Judged {
         });
         rows.extend(recorded(forward));
         set_intervals(forward, &mut rows);
-        let effect = site.and_then(|(_, own)| own.best.as_ref());
-        let effect = effect.map(|(effect, _)| effect);
-        if let Some(effect) = effect {
-            rows[2].wait_ratio = effect.interval;
+        let best = site.as_ref().and_then(|own| own.results.best.as_ref());
+        let effect = best.map(|(effect, _)| effect);
+        let exportable = rows.iter_mut().find(|row| row.role == Role::Exportable);
+        if let (Some(effect), Some(row)) = (effect, exportable) {
+            row.wait_ratio = effect.interval;
         }
         let first = forward.first();
         let is_recorded = forward.windows.speed.ratio() == 1.0;
@@ -170,10 +178,11 @@ impl Judged {
         Ok(Judged {
             agreement: agreement.flatten(),
             not_modeled: site
-                .map(|(site, _)| site.not_modeled.clone())
+                .as_ref()
+                .map(|own| own.site.not_modeled.clone())
                 .unwrap_or_default(),
-            at_site: site.is_some(),
             is_advised: effect.is_some_and(Effect::is_sure),
+            site: site.map(|own| own.typed),
             classes: classes(forward, &rows),
             promise: promise(&windows, &rows[1].jobs),
             jobs: log.arrivals().len() as u64,
